@@ -25,10 +25,13 @@ class Bounded:
     laplace: bool
 
     def windows(self, rate: Fraction) -> list[Window]:
-        """Return the density of eps·X at the given `rate`, times `normalizer`, as a list of terms.
+        """Return a multiple of the density of Y = eps·X at the given `rate`, as a list of terms.
 
-        A term (low, high, c, slope) is c·e^{slope·eps·x} for low <= x <= high, and 0 elsewhere. The intervals of two
-        terms share at most an end point. The rate counts multiples of eps.
+        A term (low, high, c, slope) is the function of y that is c·e^{slope·y} for eps·low <= y <= eps·high, and 0
+        elsewhere.
+        The density is the sum of the terms, divided by `normalizer`. The intervals of two terms share at most an end
+        point. The
+        rate counts multiples of eps.
         """
         if not self.laplace:
             return [(self.low, self.high, _ONE, _ZERO)]
@@ -37,9 +40,9 @@ class Bounded:
         return [window for window in (below, above) if window[0] < window[1]]
 
     def normalizer(self, rate: Fraction) -> Ring:
-        """Return the integral of `windows` over eps·X at the given `rate`, a function positive for every eps > 0.
+        """Return the integral of the sum of `windows` at the given `rate`, a positive function of eps.
 
-        The integral of c·e^{slope·Y} over eps·[low, high] is c/slope·(e^{slope·high·eps} - e^{slope·low·eps}), or
+        A term c·e^{slope·y} on eps·[low, high] has the integral c/slope·(e^{slope·high·eps} - e^{slope·low·eps}), or
         c·(high - low)·eps if the slope is 0.
         """
         terms = []

@@ -94,10 +94,11 @@ class Comparison:
         return self.constant >= other.constant and self == replace(other, constant=self.constant)
 
     def bound(self, side: int, shown: ClassFacts, wanted: Required) -> DistanceLine | None:
-        """Return the lower bound of `side`·slack that the certificate proves for a class of inputs; None if none.
+        """Return a lower bound of `side`·slack on a class of inputs, or None if the certificate proves no such bound.
 
-        The slack is the comparison without its noises, and `side` is 1 or -1. `shown` has the facts about the class.
-        `wanted` is the claim about the class, with the gamma that is in the slack if `radius` is 1.
+        The slack is the comparison without its noises. `side` is 1 or -1, and only 1 if the slack contains gamma.
+        `shown` has
+        the facts about the class, and `wanted` is the claim about the class, with the value of gamma.
         """
         if not self.inputs:
             return DistanceLine(side * self.constant) + wanted.gamma.scaled(self.radius)
@@ -125,9 +126,11 @@ class Part:
 
     @property
     def scales(self) -> bool:
-        """True if the probability depends on distance·eps alone whenever all slacks are multiples of the distance.
+        """True if each noise is continuous, not confined to an interval, and has a multiple of 1/eps as scale.
 
-        A slack is a comparison without its noises. The property needs laws of noise whose scale is a multiple of 1/eps.
+        If all slacks are multiples of a distance, the probability then depends on distance·eps alone. A slack is a
+        comparison
+        without its noises.
         """
         fixed = any(isinstance(family, Normal) and family.fixed for family, _ in self.laws)
         return self.continuous and not fixed and not any(isinstance(family, Bounded) for family, _ in self.laws)
@@ -179,10 +182,11 @@ def independent_parts(comparisons: Sequence[Comparison], laws: Mapping[int, Law]
 
 
 def merged(ways: Sequence[Way], pairs: Iterable[Sequence[int]], budget: Budget) -> list[Way]:
-    """Return ways with the total probability of `ways` at every input, after merging the `pairs` of indices in turn.
+    """Return ways with the same total probability as `ways` at every input, after merging `pairs` one by one.
 
-    The two ways of a pair must differ in one comparison alone. They are removed, and their union is appended. Charges
-    its work to `budget`. Raises NotDerived if a pair cannot be merged.
+    A pair has the indices of two ways that differ in one comparison alone. Both are removed from the list, and the ways
+    that replace them are appended; the next pair has indices in this new list. Charges its work to `budget`. Raises
+    NotDerived if a pair cannot be merged.
     """
     left = list(ways)
     for i, j in pairs:
@@ -199,9 +203,11 @@ def merged(ways: Sequence[Way], pairs: Iterable[Sequence[int]], budget: Budget) 
 def put_together(one: Way, other: Way, budget: Budget) -> list[Way] | None:
     """Return ways that replace `one` and `other`, which differ in one comparison C; None if they cannot be merged.
 
-    Let w be the weight of the way where C holds, v that of the other, and E the common comparisons. Then w·Pr[E, C] +
-    v·Pr[E, not C] = v·Pr[E] + (w - v)·Pr[E, C]. No weight may be negative, so w >= v is required. Charges its work to
-    `budget`.
+    One way requires C and has the weight w; the other requires not C and has the weight v <= w. Let E be the
+    comparisons
+    that both require. Then w·Pr[E, C] + v·Pr[E, not C] = v·Pr[E] + (w - v)·Pr[E, C], so that the results have the
+    weights
+    v and w - v. Charges its work to `budget`.
     """
     budget.spend(10 + len(one.parts) + len(other.parts))
     common = _without_opposites(one, other)
@@ -217,9 +223,9 @@ def put_together(one: Way, other: Way, budget: Budget) -> list[Way] | None:
 
 
 def _without_opposites(one: Way, other: Way) -> tuple[Part, ...] | None:
-    """Return the common parts of two ways that differ in one comparison, which holds in `one` and fails in `other`.
+    """Return the parts of the way that is the union of `one` and `other`, which require opposites of one comparison.
 
-    None for two ways that differ in anything else.
+    The result has all comparisons except for this one. None if the two ways differ in anything else.
     """
     if one.numbers != other.numbers:
         return None
@@ -255,15 +261,18 @@ _End = Fraction | bool
 def vertex_values(
     ways: Sequence[Way], shown: ClassFacts, wanted: Required, probabilities: Probabilities, budget: Budget
 ) -> Iterator[Closed]:
-    """Yield functions of the obligation's variable, one for each vertex of the possible probabilities of comparisons.
+    """Yield probabilities of the answer, one for each way to put a bound in place of each comparison's probability.
 
-    Each comparison has a probability between two bounds, and a vertex takes one of both for every comparison. At each
-    input of the class, and each value of the variable, one of the results at least is a lower bound of the answer's
-    probability.
+    Every comparison has a lower and an upper bound of its probability, so that n comparisons have up to 2^n such
+    combinations. The probabilities are functions of the obligation's variable. At each input of the class, and each
+    value
+    of the variable, the least of them is a lower bound of the answer's probability.
 
-    The class is described by `shown`, and its claim by `wanted`. `probabilities` computes those of comparisons, and the
-    work is charged to `budget`. Raises NotDerived if an exit of `ways` has comparisons that share noises, or if there
-    are more than MOST_COMPARISONS.
+    `ways` are the exits with the answer, `shown` describes the class of inputs, and `wanted` is the claim about the
+    class.
+    `probabilities` computes probabilities of comparisons, and the work is charged to `budget`. Raises NotDerived if an
+    exit
+    has comparisons that share noises, or if there are more than MOST_COMPARISONS.
     """
     compared: list[Part] = []
     literals: list[list[tuple[int, bool]]] = []
@@ -296,12 +305,14 @@ def vertex_values(
 
 
 def _at_ends(weights: Sequence[Closed], budget: Budget) -> list[list[Closed]]:
-    """Return the limits of all `weights` as eps tends to 0, and their limits as eps tends to infinity.
+    """Return two lists: the limits of all `weights` as eps tends to 0, and their limits as eps tends to infinity.
 
-    Every weight must be a + b·g with numbers a and b, where g is the first weight that depends on eps, and g must lie
-    between its two limits. A sum that is linear in the weights then lies between its values for the two lists. If no
-    weight depends on eps, the result is the one list `weights`. Charges its work to `budget`. Raises NotDerived for
-    other weights.
+    At every eps, a sum that is linear in the weights lies between its values for the two lists. For this, every weight
+    must
+    be a + b·g with numbers a and b, where g is the first weight that depends on eps and lies between its two limits.
+    Raises
+    NotDerived for other weights. If no weight depends on eps, the result is the one list `weights`. Charges its work to
+    `budget`.
     """
     first = next((weight for weight in weights if not is_steady(weight)), None)
     if first is None:
@@ -336,10 +347,11 @@ def _limits(weight: Closed) -> tuple[Fraction, Fraction]:
 
 
 def _place(component: Part, compared: list[Part]) -> tuple[int, bool]:
-    """Return the index in `compared` of the one comparison of `component`, and True.
+    """Return the index in `compared` of the single comparison of `component`, and whether it is there as it stands.
 
-    If `compared` has the opposite comparison instead, return the index of the opposite, and False. A comparison that
-    occurs in neither form is appended to `compared`. Raises NotDerived if `component` has several comparisons.
+    The second result is False if the entry of `compared` is the opposite of the comparison. A comparison that is there
+    in
+    neither form is appended. Raises NotDerived if `component` has several comparisons.
     """
     if len(component.comparisons) != 1:
         raise NotDerived("a joint bound needs independent comparisons")
@@ -356,10 +368,12 @@ def _place(component: Part, compared: list[Part]) -> tuple[int, bool]:
 
 
 def _ends(component: Part, shown: ClassFacts, wanted: Required) -> tuple[_End, _End]:
-    """Return a lower and an upper bound of the probability of the comparison in `component`, for the class `shown`.
+    """Return slacks that give a lower and an upper bound of the probability of the comparison in `component`.
 
-    A bound is the probability at a certain slack, and is given by this slack; False is the probability 0, and True is
-    1. `wanted` has alpha and gamma.
+    The probability at any input of the class `shown` is at least that of the comparison with the first slack, and at
+    most
+    that with the second. False in place of a slack is the bound 0, and True is the bound 1. `wanted` has alpha and
+    gamma.
     """
     (comparison,) = component.comparisons
     if wanted.is_open and not component.continuous:
@@ -371,8 +385,9 @@ def _ends(component: Part, shown: ClassFacts, wanted: Required) -> tuple[_End, _
 def _least(comparison: Comparison, side: int, shown: ClassFacts, wanted: Required) -> Fraction | None:
     """Return a lower bound of `side` times the slack of the `comparison` on the class `shown`; None if none is proved.
 
-    `side` is 1 or -1, and `wanted` has alpha and gamma. If `wanted` leaves a distance open, the bound is the result
-    times this distance.
+    `side` is 1 or -1, and `wanted` has alpha and gamma. If `wanted` leaves a distance open, `side` times the slack is
+    at
+    least the result times the distance.
     """
     bound = comparison.bound(side, shown, wanted)
     if bound is None or (wanted.is_open and bound.base < 0):
@@ -400,12 +415,14 @@ def at_bounds(
 ) -> Probability:
     """Return a lower bound of the probability of an answer, valid at all inputs of the class that `shown` describes.
 
-    If `shown.kind` is about the exits with other answers, `ways` are these, and the result is 1 minus the sum of their
-    probabilities with every slack at its greatest. Otherwise `ways` are exits with the answer, and the result is the
-    sum of their probabilities with every slack at its least.
+    `ways` are the exits with the answer, and the result is the sum of their probabilities with every slack at its
+    least.
+    If `shown.kind.of_others` is true, `ways` are the exits with all other answers instead, and the result is 1 minus
+    the
+    sum of their probabilities with every slack at its greatest.
 
-    `wanted` has alpha and gamma, `probabilities` computes those of comparisons, and the work is charged to `budget`.
-    Raises NotDerived if a step is not proved.
+    `wanted` has alpha and gamma, `probabilities` computes probabilities of comparisons, and the work is charged to
+    `budget`. Raises NotDerived if a step is not proved.
     """
     others = shown.kind.of_others
     total = Sum()
@@ -436,11 +453,13 @@ def at_bounds(
 
 
 def _without_tails(way: Way, shown: ClassFacts, wanted: Required, budget: Budget) -> tuple[Closed, tuple[Part, ...]]:
-    """Return an upper bound of the probability of `way`, as a factor and the parts whose probabilities multiply it.
+    """Return an upper bound of the probability of `way`: a factor, and parts whose probabilities multiply it.
 
-    A tail is a comparison of one Laplace noise whose slack is <= 0 on the class `shown`; its probability is an
-    exponential. If several parts are tails, the factor is the weight of the way times a bound of their joint
-    probability, and the parts are the others. Otherwise the factor is the weight. `wanted` has alpha and gamma. Charges
+    A tail is a part that compares one Laplace noise and whose slack is <= 0 on the class `shown`; its probability is an
+    exponential. If the joint probability of two or more tails is bounded, the factor is the weight of the way times
+    this
+    bound, and the result leaves the tails out. Otherwise the factor is the weight. `wanted` has alpha and gamma.
+    Charges
     its work to `budget`.
     """
     # Leaving a comparison out makes the others only more probable.
@@ -456,9 +475,9 @@ def _without_tails(way: Way, shown: ClassFacts, wanted: Required, budget: Budget
 
 
 def nearest_value(way: Way, shown: ClassFacts, budget: Budget) -> Closed:
-    """Return an upper bound of the probability of `way` at all inputs of the class `shown` whose distance is 1.
+    """Return an upper bound of the probability of `way` at all inputs of the class `shown` whose dd is 1.
 
-    At any integer distance A >= 1 the probability is at most e^(-r·(A - 1)·eps) times the bound, where r is
+    At inputs whose dd is an integer A >= 1 the probability is at most the bound times e^(-r·(A - 1)·eps), where r is
     `shown.decay`. Charges its work to `budget`. Raises NotDerived if this is not proved.
     """
     weight = way.weight
@@ -477,10 +496,10 @@ def nearest_value(way: Way, shown: ClassFacts, budget: Budget) -> Closed:
 
 
 def _far_bound(component: Part, shown: ClassFacts) -> DistanceLine | None:
-    """Return a lower bound of the negated slack of `component`, a line base + A·slope in the distance A of inputs.
+    """Return a line base + A·slope such that the slack of `component` is at most -(base + A·slope), or None.
 
-    The line holds for all inputs of the class `shown`. Its value at A = 1 and its slope are not negative. None if no
-    such line is proved.
+    The inequality holds at all inputs of the class `shown`, where A is the dd of the input. The line is not negative at
+    A = 1, and its slope is not negative. None if no such line is proved.
     """
     (comparison,) = component.comparisons
     form = {slot: -c for slot, c in comparison.inputs}
@@ -498,11 +517,15 @@ def _far_bound(component: Part, shown: ClassFacts) -> DistanceLine | None:
 
 
 def _at_slacks(component: Part, side: int, shown: ClassFacts, wanted: Required, budget: Budget) -> Constraints | None:
-    """Return the half-spaces of the noises of `component`, with bounds of slacks in place of the slacks.
+    """Return the half-spaces of the noises of `component`, with a bound in place of each slack.
 
-    For `side` 1 the bounds are lower ones; the result is None if a bound is unknown or the half-spaces exclude each
-    other. For `side` -1 they are upper bounds, and a comparison without a known bound is left out. The slacks are
-    bounded on the class `shown`, and `wanted` has alpha and gamma. Charges its work to `budget`.
+    For `side` 1 the bounds are lower bounds of the slacks, and the result is None if one of them is not proved. For
+    `side`
+    -1 they are upper bounds, and a comparison whose slack has no proved bound is left out. The result is also None if
+    the
+    half-spaces exclude each other. The bounds hold on the class `shown`, and `wanted` has alpha and gamma. Charges its
+    work
+    to `budget`.
     """
     known = Constraints({})
     for comparison in component.comparisons:
@@ -587,11 +610,15 @@ class OpenRun(Execution):
 
     - `decide` decides comparisons of inputs alone, and `asked` records the answers. The run is valid for all inputs at
       which each of these comparisons has its recorded result.
-    - If `unites` is true, states with equal values are united. A bound of united ways is at least the sum of their
-      bounds.
-    - `shifts` has, for each noise, the inputs in the mean around which it was first drawn. The noise with this number
-      includes them, so that a difference of two draws around an input is a difference of two noises. Every half-space
-      thus contains a noise: whether half-spaces imply or exclude another is the same for each input.
+    - If `unites` is true, several states with equal values are replaced by one state, if their sets of noises together
+    are
+      one conjunction of half-spaces. A bound of the ways through this state is at least the sum of the bounds without
+      it.
+    - `shifts` has an entry for each noise: the inputs in the mean of its first draw, or None if there are none. In
+      expressions, the noise is the drawn noise plus these inputs. The difference of two draws around an input is then
+      a difference of two noises, without the input. Every half-space contains a noise, so that the same half-spaces
+      imply
+      or exclude each other at all inputs.
     """
 
     decide: Decide = field(kw_only=True)
@@ -634,7 +661,9 @@ class OpenRun(Execution):
     def is_within(self, gamma: Fraction, values: Sequence[Held], outputs: Sequence[int]) -> bool:
         """True if the answer in the slots `outputs` is within `gamma` of the exact answer.
 
-        `values` has the value of each slot, None for a slot without one; the exact answer is in other slots.
+        `values` has the value of each slot, or None for a slot without one. The slots that the `metric` block reads as
+        the
+        exact answer must have their values, too.
         """
         if any(values[slot] is None for slot in outputs):
             raise NotDerived("an output may have no value at the end")
@@ -678,9 +707,11 @@ def _refused(_guard: Guard) -> bool:
 
 @dataclass
 class Bounds:
-    """A source of bounds of the probabilities of answers of one program.
+    """A source of bounds of the probabilities of answers of one program, the `machine`.
 
-    Inputs at which all comparisons of inputs have the same results share one run.
+    `ideal` is its ideal, and work is charged to `budget`. A run in which inputs are unknown numbers is kept, and used
+    for
+    all inputs at which its comparisons of inputs have the same results.
     """
 
     machine: Machine
@@ -712,12 +743,15 @@ class Bounds:
         unites: bool,
         merges: Merges,
     ) -> Iterator[Probability]:
-        """Yield lower bounds of the probability of the answer of `path`, a path of the ideal, for a class of inputs.
+        """Yield probabilities of the answer of `path`, a path of the ideal, for a class of inputs.
 
-        At each input of the class, one of the results at least is a lower bound. `shown` describes the class, and
-        `wanted` its claim. `finite` are the values of the finite inputs, and `decide` decides comparisons of inputs.
-        `merges` lists the pairs of ways to merge, and `unites` tells whether states of the run are united. Raises
-        NotDerived, and what `decide` raises.
+        At each input of the class, the least of the results is a lower bound of the answer's probability. `shown`
+        describes the
+        class, and `wanted` is the claim about the class. `finite` are the values of the finite inputs, and `decide`
+        decides
+        comparisons of inputs. `merges` lists the pairs of ways to merge. If `unites` is true, the run replaces states
+        that
+        differ in their comparisons alone by one state where possible. Raises NotDerived, and what `decide` raises.
         """
         others = shown.kind.of_others
         run, weights = self._run(finite, path, decide, others=others or not self._is_plain, unites=unites)
@@ -739,8 +773,12 @@ class Bounds:
         """Return a run for the `finite` inputs, and the weights of its states by index.
 
         If `others` is true, the run has all exits; otherwise it has those whose finite outputs are the answer of
-        `path`, a path of the ideal. Comparisons of inputs have the results that `decide` returns. If `unites` is true,
-        states are united. An earlier run is returned again if it had the same results.
+        `path`, a path
+        of the ideal. `decide` decides comparisons of inputs. If `unites` is true, states that differ in their
+        comparisons alone
+        are replaced by one state where possible. An earlier run is returned again if all its comparisons of inputs had
+        the
+        results that `decide` returns.
         """
         slots = self.machine.slots
         answer = {
@@ -776,10 +814,11 @@ class Bounds:
         return [(frozenset((*near, *run.comparisons(end))), weights[end.state]) for end, near in exits], run.laws
 
     def _exits(self, run: OpenRun, path: Path, *, others: bool) -> Iterator[tuple[End, list[Comparison]]]:
-        """Yield the exits of `run` with the answer of `path`, each with the comparisons for its numbers.
+        """Yield the exits of `run` with the answer of `path`, a path of the ideal, and comparisons for each exit.
 
-        These comparisons hold where the real and int outputs are within gamma of the answer of `path`, a path of the
-        ideal. If `others` is true, yield the exits with another answer instead, with no comparisons.
+        The comparisons hold where the real and int outputs at the exit are within gamma of the answer. If `others` is
+        true,
+        yield the exits with another answer instead, each with an empty list.
         """
         places = dict(zip(self.ideal.machine.numbered("input"), self.machine.numbered("input"), strict=True))
         for end in run.ends:
@@ -844,9 +883,9 @@ class Bounds:
                 yield run.way(end, weights)
 
     def _ball(self, run: OpenRun, gap: Fraction | Affine) -> Iterator[Comparison]:
-        """Yield the comparisons that hold where `gap`, the error of an output, is at most gamma in absolute value.
+        """Yield comparisons that hold together where `gap`, the error of an output, is within gamma.
 
-        `run` numbers the noises.
+        `gap` is a form over inputs and noises with their numbers in `run`.
         """
         for side in self.machine.distance.sides:
             off = scaled(gap, Fraction(side))

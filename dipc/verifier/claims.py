@@ -62,11 +62,10 @@ class NotOneForm(Exception):
 
 @dataclass(frozen=True)
 class Form:
-    """A quotient `numerator`/`denominator` of functions of eps and of unknown numbers X, defined where it has a value.
+    """A quotient `numerator`/`denominator`, a function of eps and of unknown numbers X.
 
-    The numerator is a sum of products of a key and a value. The value is an exponential polynomial in eps, and the key
-    is a product of powers X^j and exponentials e^{r·X·eps} of unknown numbers. The denominator is a function of eps
-    alone.
+    The value of a key of `numerator` is an exponential polynomial in eps. The key itself is a product of powers X^j and
+    exponentials e^{r·X·eps}, and the numerator is the sum of all key·value. The denominator is a function of eps alone.
     """
 
     numerator: Mapping[Growth, Ring]
@@ -153,16 +152,19 @@ def parsed(expression: str | Expr, budget: Budget) -> Expr:
 
 
 def evaluate(expression: str | Expr, names: Mapping[str, Form], budget: Budget) -> Form:
-    """Return the value of `expression` as one form; `names` has the values of its names.
+    """Return the value of `expression` as a quotient, where `names` has the value of each name in the expression.
 
-    Charges its work to `budget`. Raises Rejected if there is no value, NotOneForm if the value is not one form.
+    Charges its work to `budget`. Raises Rejected if there is no value, NotOneForm if the value is not one quotient for
+    every eps.
     """
     return _single(evaluate_least(expression, names, budget))
 
 
 def evaluate_least(expression: str | Expr, names: Mapping[str, Form], budget: Budget) -> Value:
-    """Return the value of `expression` as a minimum of maxima of forms; `names` has the values of its names.
+    """Return `expression` as a minimum of maxima of forms, where `names` has the value of each name in the expression.
 
+    The outer items of the result are the arguments of the minimum, and the items of each are the arguments of a
+    maximum.
     Charges its work to `budget`. Raises Rejected if there is no value, NotOneForm if the value has another form.
     """
     return _Evaluation(names, budget.part(EXPRESSION)).value(parsed(expression, budget))
@@ -365,11 +367,12 @@ class _Evaluation:
         return product_of_sizes if signs[0] == signs[1] else self._turned(product_of_sizes)
 
     def _in_parts(self, value: Value, known: Value) -> Value:
-        """Return the product of `value` and `known`, where all forms of `known` are of one sign.
+        """Return the product of `value` and `known`, where all forms of `known` are >= 0, or all are <= 0.
 
-        For `known` >= 0 the product is max(value, 0)·known - max(-value, 0)·known. If f >= 0 is a minimum of maxima of
-        forms, max(value, 0)·f may be computed form by form: a form of `value` below 0 makes a product below 0, which
-        the form 0 exceeds. For `known` <= 0 the signs are turned.
+        If `known` >= 0, the product is max(value, 0)·known - max(-value, 0)·known. Each of these two products is
+        computed form
+        by form: where a form of `value` is negative, the form 0 exceeds its product. If `known` <= 0, the result is
+        -(value·(-known)).
         """
         size = known if self._sign(known) > 0 else self._turned(known)
         zero = _as_value(Form.number(0))
@@ -605,9 +608,11 @@ Terms = tuple[Fraction | None, Fraction, Beta | None]
 class Claim:
     """The claim of a certificate.
 
-    `alpha`, `beta` and `gamma` are the texts of expressions, None if they are not stated. They are "dd" or "free" if
-    they are left open. `intervals` are those of eps, and `constants` has the values of the program's constants. What is
-    computed for the cells of one row is kept for rows with equal cells.
+    `alpha`, `beta` and `gamma` are the texts of expressions, None if the claim does not state them. An `alpha` that is
+    "dd"
+    is left open, and so is a `gamma` that is "free". `intervals` are those of eps, and `constants` has the values of
+    the
+    program's constants. `_known` and `_falling` keep results, for rows with equal cells.
     """
 
     alpha: str | None
@@ -633,11 +638,13 @@ class Claim:
         return the_one_eps(self.intervals)
 
     def terms(self, own: Mapping[str, str], dd: str | None, budget: Budget) -> Terms:
-        """Return alpha, gamma and beta at a row.
+        """Return (alpha, gamma, beta) at a row.
 
-        `own` has the row's own cells by column, and `dd` is the row's distance, None if it states none. An infinite
-        alpha is None, and so is a beta that is not of a kind that can be certified. Charges its work to `budget`.
-        Raises Rejected.
+        `own` has the row's cells that replace the claim's alpha, beta or gamma, by column. `dd` is the row's distance,
+        None if
+        the row gives none. An infinite alpha is None. Beta is None if it is not of a kind that can be certified.
+        Charges its
+        work to `budget`. Raises Rejected.
         """
         key = (own.get("alpha"), own.get("beta"), own.get("gamma"), dd)
         if key not in self._known:
@@ -650,8 +657,9 @@ class Claim:
     ) -> tuple[Fraction | None, Fraction, Mapping[str, Form]]:
         """Return alpha and gamma at a row, and the values of all names that beta may use there.
 
-        `own` has the row's own cells by column, `dd` is the row's distance if it states one. An infinite alpha is
-        None. Charges its work to `budget`. Raises Rejected.
+        `own` has the row's cells that replace the claim's alpha, beta or gamma, by column. `dd` is the row's distance,
+        None if
+        the row gives none. An infinite alpha is None. Charges its work to `budget`. Raises Rejected.
         """
         names = self._names(dd)
         if self.alpha is not None and mentions(self.alpha, "gamma"):
@@ -666,10 +674,15 @@ class Claim:
     ) -> tuple[Fraction | None, Beta | None, bool]:
         """Return the claim about a row for every gamma from `ends[0]` up to, but not including, `ends[1]`.
 
-        The result has three items: the greatest alpha for these values of gamma (None: infinity), beta at this alpha
-        and at the greatest gamma (a limit where they are infinite), and whether nothing is claimed. An end that is None
-        is 0 below and infinity above. `own` has the row's own cells by column, and `dd` is its distance if it states
-        one. Charges its work to `budget`. Raises Rejected.
+        The result is (greatest alpha, beta, whether nothing is claimed). The alpha is the greatest for these values of
+        gamma,
+        None for infinity. Beta is taken at this alpha and at the greatest gamma; where one is infinite, it is a limit.
+
+        The first end is 0 if it is None, and the second end is infinity if it is None. `own` has the row's cells that
+        replace
+        the claim's alpha, beta or gamma, by column. `dd` is the row's distance, None if the row gives none. Charges its
+        work
+        to `budget`. Raises Rejected.
         """
         low, high = ends[0] or _ZERO, ends[1]
         names = self._names(dd)
@@ -701,9 +714,10 @@ class Claim:
         return alpha, self.beta_at(own, names, budget), vacuous
 
     def never_grows(self, own: Mapping[str, str], budget: Budget) -> bool:
-        """True only if beta is nonincreasing in gamma, and, unless alpha is a fixed number, in alpha.
+        """True only if beta is nonincreasing in gamma and in alpha; in gamma alone if alpha is a fixed number.
 
-        `own` has the own cells of a row by column. Charges its work to `budget`.
+        `own` has the cells of a row that replace the claim's alpha, beta or gamma, by column. Charges its work to
+        `budget`.
         """
         alpha = own.get("alpha", self.alpha)
         fixed = alpha is not None and alpha != "dd" and not mentions(alpha, "gamma")
@@ -721,9 +735,11 @@ class Claim:
         return names
 
     def beta_at(self, own: Mapping[str, str], names: Mapping[str, Form], budget: Budget) -> Beta | None:
-        """Return beta for the values `names` of names, or None if its value is not of a kind that can be certified.
+        """Return beta for the values of names in `names`, or None if beta is not of a kind that can be certified.
 
-        `own` has the own cells of a row by column. Charges its work to `budget`. Raises Rejected.
+        `own` has the cells of a row that replace the claim's alpha, beta or gamma, by column. Charges its work to
+        `budget`.
+        Raises Rejected.
         """
         beta = own.get("beta", self.beta)
         if beta is None:
@@ -737,11 +753,14 @@ class Claim:
             return _ZERO if self.gamma is None else _number(self.gamma, names, self.one_eps, budget)
 
     def is_near(self, own: Mapping[str, str], dd: Fraction, alpha: Fraction) -> bool:
-        """True if the claim excludes inputs with the distance `dd` from other answers, since they are too near.
+        """True if the claim excludes inputs with the distance `dd` from other answers, for the value `alpha`.
 
-        A claim with a number `alpha` is about dd > alpha, and about all inputs if alpha is 0. If alpha is computed from
-        dd, or beta from alpha, the claim includes dd = alpha, as it then also holds for every smaller alpha. `own` has
-        a row's own cells by column, which replace the claim's expressions.
+        Inputs with dd < alpha are excluded. Inputs with dd = alpha are excluded if alpha is a positive number. They are
+        included if alpha is dd or computed from dd, or if beta is computed from alpha. If alpha is computed from gamma,
+        they
+        are excluded unless beta is computed from gamma, too. `own` has the cells of a row that replace the claim's
+        alpha, beta
+        or gamma, by column.
         """
         stated, beta = own.get("alpha", self.alpha), own.get("beta", self.beta) or "0"
         if dd != alpha:
@@ -774,10 +793,13 @@ def beta_of(
     *,
     powers: int = 0,
 ) -> Beta | None:
-    """Return `beta` for the values `names` of names, or None if its value is not of a kind that can be certified.
+    """Return `beta` for the values of names in `names`, or None if beta is not of a kind that can be certified.
 
-    `finished` turns each form of beta into a function of one variable: eps if `powers` is 0, and eps·A if it is 1,
-    where A is the distance left open. Charges its work to `budget`. Raises Rejected.
+    The result is a function of t, where t is eps if `powers` is 0. If `powers` is 1, t is eps·A, where A is the
+    distance
+    that the claim leaves open. `finished` turns a form into a function of t, or returns None. Charges its work to
+    `budget`.
+    Raises Rejected.
     """
     with in_step("beta"):
         if mentions(beta, "erfc"):
@@ -794,11 +816,13 @@ def beta_of(
 def _normal_beta(
     tree: Expr, names: Mapping[str, Form], finished: Callable[[Form], Closed | None], powers: int, budget: Budget
 ) -> Enclosed | None:
-    """Return the beta `tree` with erfc, or None if it is not a sum of products of the certified kind.
+    """Return the beta `tree`, a sum of products in which erfc may occur, or None if it has another form.
 
-    Each product may have one factor erfc(√r·t) or erfc(√r), where r is a number and t is eps·A^`powers`; A is the
-    distance left open. `names` has the values of names, and `finished` returns a form as a function of t alone, or
-    None. Charges its work to `budget`.
+    Each product may have one factor erfc(√r·t) or erfc(√r), where r is a number. t is eps if `powers` is 0, and eps·A
+    if it
+    is 1, where A is the distance that the claim leaves open. `names` has the values of names. `finished` turns a form
+    into
+    a function of t, or returns None. Charges its work to `budget`.
     """
     total = Sum()
     summands: list[tuple[str, Expr]] = []

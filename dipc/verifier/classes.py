@@ -86,9 +86,10 @@ Meaning = tuple[Mapping[str, Form], Callable[[Form], Closed | None]]
 def required(claim: Claim, variable: str, dd: str | None, budget: Budget) -> Required:
     """Return the claim `claim` about all inputs of a class, in terms of the variable of an obligation.
 
-    `variable` is "eps", "alpha*eps" or "gamma*eps". `dd` is the distance of the inputs if the certificate states one.
-    Charges its work to `budget`. Raises Rejected if the claim does not leave open the distance in `variable`, or if
-    another is open.
+    `variable` is "eps", "alpha*eps" or "gamma*eps". `dd` is the distance of the inputs, None if the certificate states
+    none. Charges its work to `budget`. Raises Rejected unless the distance in `variable` is the one that the claim
+    leaves
+    open; for "eps", alpha may be "dd" only if `dd` is stated or beta and gamma do not depend on the distance.
     """
     alpha, gamma, (names, finished) = meaning(claim, variable, dd, budget)
     if claim.beta is None:
@@ -97,12 +98,14 @@ def required(claim: Claim, variable: str, dd: str | None, budget: Budget) -> Req
 
 
 def meaning(claim: Claim, variable: str, dd: str | None, budget: Budget) -> tuple[DistanceLine, DistanceLine, Meaning]:
-    """Return alpha and gamma of `claim` in terms of an obligation's variable, and how its beta is evaluated.
+    """Return alpha and gamma of `claim` in terms of an obligation's variable, and what is needed to evaluate its beta.
 
     The last item is a pair: the values of the names in beta, and the function that turns a form into a function of
-    `variable`, which is "eps", "alpha*eps" or "gamma*eps". `dd` is the distance of the inputs if the certificate states
-    one. Charges its work to `budget`. Raises Rejected if the claim does not leave open the distance in `variable`, or
-    if another is open.
+    `variable`. The variable is "eps", "alpha*eps" or "gamma*eps". `dd` is the distance of the inputs, None if the
+    certificate states none. Charges its work to `budget`. Raises Rejected unless the distance in `variable` is the one
+    that
+    the claim leaves open; for "eps", alpha may be "dd" only if `dd` is stated or beta and gamma do not depend on the
+    distance.
     """
     if variable == "eps":
         # A statement at the distance 0 holds at all distances, if nothing depends on the distance: half-spaces only
@@ -333,12 +336,13 @@ class Kind(StrEnum):
 class ClassFacts:
     """The facts that a certificate has proved about class `number` of inputs, whose right answer is `answer`.
 
-    - The class consists of the inputs in certain `halfspaces`: in those that do not depend on alpha, and in those whose
-      indices are in `beside`, which separate the class from other answers.
-    - `wanted` is the claim about the class, and `dd` the distance of its inputs if that is stated.
-    - `values` are bounds of the kind `kind`, each of which is compared with beta; None if nothing is claimed.
+    - The class lies in all `halfspaces` that do not depend on alpha, and in the half-spaces with an index in `beside`,
+      which separate the class from other answers.
+    - `wanted` is the claim about the class. `dd` is the distance of the inputs, None if the certificate states none.
+    - `values` are bounds of the answer's probability that are compared with beta; `kind` is the way in which they were
+      derived. They are None if nothing is claimed.
     - `slacks` has lower bounds of affine functions of the inputs.
-    - `decay` is a number r with which e^(r·distance·eps)·beta never falls as an integer distance grows.
+    - `decay` is a number r such that e^(r·distance·eps)·beta never falls as an integer distance grows.
     """
 
     number: int

@@ -46,10 +46,11 @@ MOST_MOVES = 5_000
 
 @dataclass(frozen=True)
 class Box:
-    """A program `tree` made from a given one by leaving out clamps, with inputs that are limited to `ranges` instead.
+    """A program without some clamps of inputs, the `tree`, whose inputs are limited to `ranges` instead.
 
-    The keys of `ranges` are names of inputs, or of elements such as `q[1]`. Inputs that are not among the keys are not
-    limited. `boxed` and `limited` state what both programs have in common.
+    A clamp changes nothing while its input is in its range. The keys of `ranges` are names of inputs, or of elements
+    such as
+    `q[1]`. Inputs that are not among the keys are not limited.
     """
 
     tree: Program
@@ -81,9 +82,10 @@ class _Clamp:
 
 
 def boxed(tree: Program, constants: Mapping[str, Fraction]) -> Box | None:
-    """Return a program with the privacy loss of `tree`, whose clipped inputs are limited to ranges in place of clamps.
+    """Return the program `tree` with ranges of real inputs in place of clamps; None if no real input is clipped.
 
-    The result has no `ideal`. None if no real input is clipped. `constants` are the values of the program's constants.
+    Its privacy loss is that of `tree`. The result has no `ideal`. `constants` are the values of the program's
+    constants.
     """
     if tree.requires:
         return None  # What it requires is about inputs, not about their clamps.
@@ -194,11 +196,12 @@ def _join(block: Block, numbers: set[str]) -> Block:
 
 
 class _Reader:
-    """A collector of a program's clamps.
+    """A collector of the clamps of inputs in a program.
 
-    `clamps` has the clamps of each input, and `bare` the inputs that are also read without a clamp. `inputs` are the
-    names of the inputs that are looked at: the real ones, and with `every_part` the int ones as well. With `every_part`
-    the clamps of the program's `ideal` are collected, too.
+    `clamps` has the clamps of each input, and `bare` the inputs that are also read without a clamp. By default, clamps
+    of
+    real inputs in the program itself are collected. If `every_part` is true, clamps of int inputs and clamps in the
+    program's `ideal` are collected, too. `inputs` are the names of the inputs concerned.
     """
 
     def __init__(self, tree: Program, constants: Mapping[str, Fraction], *, every_part: bool = False) -> None:
@@ -220,11 +223,12 @@ class _Reader:
         self.bare: set[Key] = set()
 
     def ranges(self) -> dict[Key, Ends]:
-        """Return the range of each input that is read through clamps alone, by input.
+        """Return a range (low, high) for each input that is read through clamps alone.
 
-        A clamp depends on its input only while the input is between two ends. The range is the least interval that
-        contains these ends for all clamps of the input. An end for an int input is rounded outwards, and an end is None
-        if there is none.
+        Outside of its range, an input may change without changing any clamp of this input. The range is the least such
+        interval; for an int input, its ends are integers. An end is None if the range is not bounded on that side; an
+        input
+        without any end is left out.
         """
         result: dict[Key, Ends] = {}
         for key, clamps in self.clamps.items():
@@ -357,14 +361,19 @@ def moves(
     distance: str,
     radius: Fraction,
 ) -> Iterator[dict[int, Fraction]]:
-    """Yield moves of inputs that suffice as worst cases for linear `forms`. A move is a difference of adjacent inputs.
+    """Yield moves of inputs that include a worst case for the linear `forms`.
 
-    For each move v within the ranges of inputs there is a convex combination w of the results with f(w) = f(v) for all
-    forms f, except that f(w) <= f(v) for the first `one_sided` forms.
+    A case is the worse the smaller its first `one_sided` forms are, at equal values of the other forms. Precisely: for
+    each
+    move v within the ranges of inputs, some convex combination w of the results has f(w) <= f(v) for the first
+    `one_sided`
+    forms f, and f(w) = f(v) for all others.
 
-    Moves and forms are by slot. `widths` has the width of each input's range, None if it has no range. `distance` and
-    `radius` are the adjacency. Raises NotDerived if there are too many moves to list, or if no finite list is known to
-    suffice.
+    A move is the difference of two adjacent inputs, by slot, and a form has its coefficients by slot. `widths` has the
+    width of each
+    input's range, None if the input has no range. `distance` and `radius` are the adjacency. Raises NotDerived if there
+    are
+    too many moves to list, or if no finite list is known to suffice.
     """
     groups: dict[tuple[Fraction, ...], list[tuple[int, Fraction]]] = {}
     for slot in sorted(widths):
@@ -404,10 +413,13 @@ def moves(
 
 @dataclass(frozen=True)
 class _Sum:
-    """A group of inputs on which all forms depend through one sum Σ scale·move alone.
+    """A group of inputs that all forms contain through one sum of their moves, each times its scale.
 
-    Each form depends on the sum with a coefficient in `column`. `members` has the (slot, scale) of each input, and
-    `widths` the width of each input's range by slot. Adjacent inputs differ by at most `radius` in the `distance`.
+    A form is a linear function of the moves of inputs. Form i contains the sum with the coefficient `column[i]`.
+    `members`
+    has the (slot, scale) of each input of the group, and `widths` the width of each input's range by slot. Adjacent
+    inputs
+    differ by at most `radius` in the `distance`.
     """
 
     column: tuple[Fraction, ...]
@@ -417,10 +429,12 @@ class _Sum:
     radius: Fraction
 
     def signs(self, one_sided: int) -> tuple[Fraction, ...]:
-        """Return the signs of the sum that have to be tried as worst cases: 1, -1 or both.
+        """Return the signs of this sum that have to be tried for a worst case: 1, -1 or both.
 
-        The first `one_sided` forms are worst where they are least; other forms may be worst in either direction. One
-        sign suffices if all forms in `column` are worst in that direction.
+        The worst case of the first `one_sided` forms is the least value, and that of other forms may be in either
+        direction. One
+        sign suffices if no other form contains the sum, and if all coefficients in `column` that are not 0 have one
+        sign.
         """
         if any(self.column[one_sided:]):
             return _ONE, -_ONE

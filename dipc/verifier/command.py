@@ -51,11 +51,13 @@ def verify(
 ) -> Accepted:
     """Check `certificate`, a path or a text, and compare it with `program` and `table` if they are given.
 
-    `constants` override those of the program's text. The result says whether the `expected` claim is met. Parts that
-    `expected` leaves out are those of the claim block of `program`, or else those that were proved.
+    `constants` override those of the program's text. If a claim is `expected`, the result says whether the certificate
+    implies it. A part that `expected` leaves out is read from the claim block of `program`; if the block has no such
+    part,
+    it is the part that was proved.
 
-    Raises Rejected, naming the wrong step; Unreadable if the text is not a certificate; and Exhausted if checking
-    takes more than `budget`, or by default than STEPS.
+    Raises Rejected, naming the wrong step; Unreadable if the text is not a certificate; and Exhausted if checking takes
+    more than `budget`, or by default than STEPS.
     """
     text = isinstance(certificate, str) and certificate.lstrip()[:1] == "{"
     budget = budget or Budget()
@@ -92,7 +94,7 @@ def _program_at(path: Path, budget: Budget) -> Program:
 
 @contextmanager
 def _reading_program(path: Path) -> Iterator[None]:
-    """Raise UnusableArgument for a part of the program at `path` that the checker cannot read in the block."""
+    """Raise UnusableArgument if the `with` block raises since it cannot read the program at `path`."""
     try:
         yield
     except UnicodeDecodeError as error:

@@ -75,16 +75,18 @@ class Accepted:
     """The result for a certificate whose every step was derived again.
 
     - `statement` is the theorem, and `claim` the text of its claim. `program` is the name of its program, and
-      `constants` are the names and values of its constants, except for those in `varying`.
-    - `counts` has the number of rows, classes or pairs with each verdict; `what` is the noun for them.
+    `constants`
+      are the names and values of its constants, except for those in `varying`.
+    - `counts` has the number of rows, classes or pairs with each verdict; `what` is the noun for them, such as "rows".
     - `obligations` is the number of obligations, of which `derived_obligations` were proved again. For `charted` of
       them, all refuted, the exact set of failing eps was also proved.
-    - `open_rows` are rows, by number, whose verdict has no proof, with the reason; `trusted` are the parts taken on
-      trust.
-    - `facts` are lines about the files that were compared, and `compared` about what was not compared. `derived` is a
-      line about the derivation of probabilities.
-    - `answer` says whether the claim `expected` follows. `differs` is the reason why the claim of the claim block does
-      not.
+    - `open_rows` has the number of each row whose verdict has no proof, with the reason. `trusted` are the parts taken
+    on
+      trust, in words.
+    - `facts` are lines about the files that were compared. `compared` are lines about what was not compared, which the
+      report prints after "not compared". `derived` is a line about the derivation of probabilities.
+    - `answer` says whether the `expected` claim follows; None if no claim is expected. `differs` is the reason why the
+      claim of the program's claim block does not follow; None if it does.
     """
 
     statement: Statement
@@ -149,7 +151,12 @@ class Accepted:
 
     @property
     def exit_code(self) -> int:
-        """The exit code: 0 for accepted and complete, 1 if the expected claim is not met, 3 if in part or undecided."""
+        """The exit code 0, 1 or 3.
+
+        1 if the expected claim does not follow. 3 if the verdict is `undecided`, if something was taken on trust or has
+        no
+        proof, or if it is undecided whether the expected claim follows. Otherwise 0.
+        """
         if self.answer is not None and self.answer[0] is Follows.NO:
             return 1
         is_open = self.answer is not None and self.answer[0] is Follows.OPEN
@@ -231,9 +238,11 @@ _object = read.by_name(read.anything)
 def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> str:
     """Return in words what the documents `proved` and `refuted` imply about the number that the question `data` seeks.
 
-    Both must be about one program and one set of inputs. Their claims must be those of the question, with a number in
-    the proof that is greater than the one in the refutation. One of the documents may be missing. Raises Rejected if
-    the documents do not fit together.
+    The question seeks a least number. Both documents must be about one program and one set of inputs. `proved` must
+    have
+    the claim of the question with some number, and `refuted` the claim with a smaller number. One of the documents may
+    be
+    None. Raises Rejected if they do not fit together.
     """
     sought = read.one_of(*_SOUGHT)(data["sought"])
     low, high = read.tuple_of(read.nullable(read.rational), read.nullable(read.rational))(data["enclosed"])
@@ -298,11 +307,12 @@ def _pairs(data: _Data, groups: Sequence[Sequence[int]]) -> list[list[list[str]]
 
 
 def _subject_data(one: _Data, sought: str, left_open: tuple[str, int] | None) -> tuple[object, ...]:
-    """Return what the document `one` is about, except for its claim: its program, and its inputs or adjacency.
+    """Return the fields of the document `one` other than its claim: its program, and its inputs or adjacency.
 
-    The result of two documents about one subject is equal. If `left_open` has the constant m of a proof for every m and
-    its least value, the result leaves out the value of m. Raises Rejected if m is less, or if a row has its own value
-    for `sought`, the part of the claim that the question seeks.
+    Two documents are about the same program and inputs if their results are equal. `sought` is the part of the claim
+    that
+    the question seeks. If `left_open` is (m, least value) of a proof for every m, the result leaves out the value of m.
+    Raises Rejected if the document is about a smaller m, or if a row has its own value for `sought`.
     """
     if left_open is not None:
         constants = dict(one["program"]["constants"])
@@ -496,9 +506,9 @@ class Document:
     """A certificate as data. Only its digest and its fields have been checked; its contents are not trusted.
 
     - `data` is its JSON object, `size` the number of characters of its text, and `question` the kind of its question.
-    - `program` and `table` are the program and the table that it states.
+    - `program` and `table` are the program and the table that the certificate states.
     - A certificate about a least number consists of a proof, `proved`, and a refutation, `refuted`, one of which may be
-      missing. Its program and table are theirs.
+      missing. `program` and `table` are then those of the proof and the refutation.
     """
 
     question: Question
@@ -512,14 +522,15 @@ class Document:
 
     @property
     def constituents(self) -> tuple[Document, ...]:
-        """The documents of which this one consists: itself, unless it is about a least number."""
+        """The proof and the refutation in a certificate about a least number; otherwise this document alone."""
         return tuple(one for one in (self.proved, self.refuted) if one is not None) or (self,)
 
 
 def read_document(source: str) -> Document:
-    """Return the certificate of which `source` is the text.
+    """Return the certificate whose text is `source`.
 
-    Raises Unreadable for another text or version, Rejected for a corrupted certificate.
+    Raises Unreadable for a text that is not a certificate or has another version of the format. Raises Rejected for a
+    corrupted certificate.
     """
     return _document(read.parse(source), len(source))
 

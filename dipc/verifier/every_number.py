@@ -114,10 +114,11 @@ class Walks:
 
 @dataclass(frozen=True)
 class _Entry:
-    """The finite inputs at the start of an iteration, with one value each, and what runs there.
+    """The values of the finite inputs in one iteration, with runs of the program and of its ideal at these values.
 
-    `inputs` has all inputs by slot, with unknown numbers for real ones. `own` and `ideal` are the runs of the program
-    and of its ideal.
+    `inputs` has all inputs by slot, with unknown numbers for real ones. `own` are the runs of the program, `ideal`
+    those of
+    its ideal.
     """
 
     inputs: Mapping[int, Affine | Value]
@@ -129,12 +130,14 @@ class _Entry:
 class Agreement:
     """An exploration of all runs of a program that agree with its ideal.
 
-    - `shape` has the program and its ideal, each with one loop. Finite inputs that are not array elements are fixed,
-      and `entries` are the possible values of all finite inputs in one iteration.
-    - A run agrees with the ideal if each noisy comparison has the result that the input implies. The event that it has
-      the other result must be one of the stated `terms`.
+    - `shape` has the program and its ideal, each with one loop. Each of `entries` has one combination of values of all
+      finite inputs in an iteration. Only elements of arrays may differ between two entries.
+    - A run agrees with the ideal if each noisy comparison has the result that the input implies. One of the stated
+    `terms`
+      must be the event that the comparison has the opposite result.
     - `wanted` has alpha and gamma. A slack, which is a comparison without its noises, may grow with the distance that
-      is left open.
+    the
+      claim leaves open.
     """
 
     shape: Iterations
@@ -226,9 +229,11 @@ class Agreement:
             yield Leg(None, (*end.terms, *self._compared(end, ways[0], known, self._final)))
 
     def flag_totals(self) -> Iterator[Total]:
-        """Yield bounds of the error of a program whose answer says whether some iteration exits (lemma 10b).
+        """Yield bounds of the error of a program that answers yes if one iteration leaves the loop, and no otherwise.
 
-        For each run, one of the results at least is a bound. Raises NotDerived if the program is not of this form.
+        The error at each input is at most one of the results (lemma 10b). Raises NotDerived if the program is not of
+        this
+        form.
         """
         own, ideal = self.shape.own, self.shape.ideal
         if self.shape.norm != "linf" or self._distances.has_apart or len(self._entries) != 1 or self._indexed:
@@ -327,7 +332,8 @@ class Agreement:
     def _claimed_guards(self, entry: _Entry, way: State) -> tuple[Guard, ...]:
         """Return guards over inputs and alpha that hold at all claimed inputs on the path `way` of the ideal.
 
-        `entry` is the start of the iteration.
+        An input is claimed if the claim is about it, so that its distance from other answers is at least alpha. `entry`
+        has the finite inputs of the iteration.
         """
         alpha = self.wanted.alpha
         guards = [*way.inputs, Guard(((ALPHA, _ONE),), _ZERO, strict=False)]
@@ -341,11 +347,15 @@ class Agreement:
     def _stays_near(
         self, entry: _Entry, way: State, guard: Guard, width: Fraction, direction: Mapping[int, Fraction]
     ) -> bool:
-        """True if leaving the region of `way` across `guard` on a straight line changes the input by a finite distance.
+        """True if crossing `guard` on a straight line, out of the inputs that take the path `way`, is a finite change.
 
-        Lines lead from the inputs of the region in the direction -`direction`. The guard's form falls by `width` per
-        unit of length. Elements that are not in `guard`, and inputs that belong to no iteration, do not change. `entry`
-        is the start of the iteration, and `way` the path of the ideal in the region.
+        The distance between two inputs may be infinite, such as where a finite input changes. Each line starts at an
+        input
+        that takes `way`, a path of the ideal, and leads in the direction -`direction`; along it, the form of the guard
+        falls
+        by `width` per unit of length. Elements that are not in the guard do not change. `entry` has the finite inputs
+        of the
+        iteration. False if the guard contains an input that is not an element of an array.
         """
         slots = self._distances.machine.slots
         if any(slots[i].name not in self.shape.own.elements for i, _ in guard.form):
@@ -450,11 +460,12 @@ def outwards(norm: str, guard: Guard) -> tuple[Fraction, dict[int, Fraction]]:
 def stated_term(
     noises: Sequence[tuple[NoiseFamily, Fraction, Fraction]], terms: Iterable[Term], implied: Callable[[Fraction], bool]
 ) -> Term | None:
-    """Return the one of `terms` whose event is about the noises `noises`, up to a positive factor, or None.
+    """Return the term in `terms` whose event is about the noises `noises`, or None.
 
-    An item of `noises` is (family, rate, coefficient). The event of a term, divided by the factor, is Σ c·N + constant
-    < 0 for these noises N and coefficients c, and `implied` tells whether the input allows this constant. The result is
-    the term with the greatest constant that is allowed.
+    An item of `noises` is (family, rate, coefficient c). Divided by a positive factor, the event of a term is
+    Σ c·N + constant < 0 for these noises N. `implied` tells whether the input allows a given constant. The result is
+    the
+    term with the greatest constant that is allowed.
     """
     unit = Term.normalized(noises, _ONE)
     alike = sorted((term for term in terms if term.noises == unit.noises), key=lambda term: -term.constant)
@@ -510,10 +521,11 @@ def require_bounded(totals: Iterable[Total], stated: Iterable[Total], budget: Bu
 def totals(walks: Walks, low: int, budget: Budget) -> Iterator[Total]:
     """Yield bounds of the error of the runs in `walks` through the loop from `low` to m, for each m >= `once`.
 
-    For each run, one of the results at least is a bound. A result has the terms of a path that visits no head twice,
-    and it repeats the terms of one iteration on a cycle through heads of the path. At any eps, the bound is the result
-    that repeats the most probable of these iterations. Charges its work to `budget`. Raises NotDerived if there are too
-    many paths.
+    The error at each input and eps is at most one of the results. A result has the terms of a path that visits no head
+    twice, and repeats the terms of one iteration on a cycle through heads of the path. The results for one path differ
+    in
+    the iteration that is repeated; the bound is the one that repeats the most probable. Charges its work to `budget`.
+    Raises NotDerived if there are too many paths.
     """
     reached = _reached(walks, budget)
     # `first` has the first head of each head's component, `cycles` the terms of the component's iterations.
@@ -631,9 +643,9 @@ def selection_totals(
 
 
 def selection(body: Block, parameter: str) -> Selection:
-    """Return the statements `body` as a loop up to m that selects, where m is the constant `parameter`.
+    """Return the names in the statements `body`, which must be a loop that selects a value of an array.
 
-    Raises NotDerived if they are not such a loop.
+    The loop ends at m, the constant `parameter`. Raises NotDerived if the statements are not such a loop.
     """
     match body:
         case (start, For(variable=variable, high=Name(high), body=inner) as loop) if high == parameter:
@@ -741,12 +753,14 @@ def check_numbers(
     budget: Budget,
     deriving: Budget,
 ) -> tuple[str, str | None, list[str]]:
-    """Check the field `value` of a document: the claim `claim` for all m that are not decided `singly`, one by one.
+    """Check the field `value` of a document: the claim `claim` for all m except for those in `singly`.
 
     Return the verdict, the reason why it is not certified (None if it is), and the parts taken on trust. `tree` is the
-    program, and `obligations` are the checked ones of the document. `singly` has the verdict for each m that is a case
-    of its own. The work is charged to `budget`, and that of finding the runs of the program to `deriving`. Raises
-    Rejected, also if a small m is missing.
+    program, and `obligations` are the checked ones of the document. `singly` has the verdict for each m that the
+    document
+    decides as a case of its own. The work is charged to `budget`, and that of finding the runs of the program to
+    `deriving`.
+    Raises Rejected, also if a small m is missing.
     """
     with in_step("numbers"):
         parameter, least, start, verdict, union, reason, without = read.fields(
@@ -807,9 +821,11 @@ def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], bud
 
 
 def _totals_of(agreement: Agreement, budget: Budget) -> Iterable[Total]:
-    """Return bounds of the error of the runs that `agreement` explores; one of them holds for each run.
+    """Return bounds of the error of the runs that `agreement` explores. The error of each run is at most one of them.
 
-    Charges its work to `budget`. Raises NotDerived.
+    Charges its work to `budget`. Raises NotDerived if neither kind of bound is proved: the bounds of all runs, or those
+    of a
+    yes-or-no answer.
     """
     try:
         return list(totals(agreement.walks(), agreement.shape.own.low, budget))

@@ -199,7 +199,7 @@ class _ProductCheck:
     def _require_alike(self, others: Set[int]) -> None:
         """Raise Rejected unless the inputs in each group of `alike` have one type and equal values.
 
-        Each input may be named once, and none may be one of the `others`.
+        Each input may be in one group only, and the inputs with an index in `others` may be in none.
         """
         require_places([*others, *places_of(self.product.alike)], len(self._slots))
         self._require_same_values(self.product.alike)
@@ -268,9 +268,9 @@ class _ProductCheck:
                 raise Rejected(f"the answer depends on the input {place}, which is said to make no difference")
 
     def _regions(self, path: Path) -> list[frozenset[frozenset[Guard]]]:
-        """Return, for each combination of finite inputs, the guards of the paths whose answer is that of `path`.
+        """Return a set for each combination of finite inputs: the guards of each path with the answer of `path`.
 
-        Answers are compared as dd compares them. Raises NotDerived if an answer is a function of the inputs.
+        Outputs that do not matter for dd are not compared. Raises NotDerived if an answer is a function of the inputs.
         """
         if any(isinstance(value, Affine) for value in self.ideal.decisive_outputs(path.answer)):
             raise NotDerived("the answer of its `ideal` is a function of the inputs")
