@@ -89,9 +89,9 @@ def positive_option(option: str, text: str) -> Fraction:
 
 
 def gamma_of_outputs(text: str | None, outputs: tuple[str, ...]) -> Fraction:
-    """Parse `text`, the value of `--gamma` next to `--output`; 0 by default.
+    """Parse `text`, the value of the option `--gamma`, which belongs to `--output`; None is 0.
 
-    Raises DiagnosticError if it is negative, or there are no `outputs`.
+    Raises DiagnosticError if the value is negative, or if `outputs`, the values of `--output`, are empty.
     """
     if text is None:
         return Fraction(0)
@@ -186,9 +186,10 @@ def members(family: Mapping[str, tuple[Fraction, ...]]) -> Iterator[dict[str, Fr
 
 
 def table_path(pattern: Path, constants: Constants) -> Path:
-    """Return the path `pattern` with `{name}` replaced by the value of that one of `constants`.
+    """Return the path `pattern` with the name of a constant in braces replaced by the constant's value.
 
-    A fraction p/q is written p_q. Raises DiagnosticError for a name that is not a constant.
+    With `constants` m = 3, the pattern `t{m}.csv` becomes `t3.csv`. A fraction p/q is written p_q. Raises
+    DiagnosticError for a name that is not a constant.
     """
 
     def value(match: re.Match[str]) -> str:

@@ -64,7 +64,7 @@ class Server(LanguageServer):
         )
 
     async def closed_forms(self, text: str) -> str | None:
-        """Return the probabilities of the program `text`, as `probabilities` does, or None if that takes too long."""
+        """Return the text of the function `probabilities` for the program `text`; None if that takes too long."""
         asked = asyncio.to_thread(partial(self.measuring.ask, probabilities, text))
         try:
             return await asyncio.wait_for(asked, _PATIENCE)

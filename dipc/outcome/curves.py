@@ -314,11 +314,10 @@ def _failing(
 
 
 def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> tuple[Curve, ...]:
-    """Return curves of the greatest allowed probability of an output and of the actual one.
+    """Return pairs of curves: the greatest probability of an output that the claim allows, and its actual probability.
 
-    If `report` has a counterexample to `question`, the first pair of curves shows it, with all eps at which it refutes
-    the claim. Otherwise at most `most` of the inequalities that were decided are drawn. The result is empty if a
-    probability has no closed form.
+    If `report` has a counterexample to `question`, the first pair shows it, with all eps at which it refutes the claim.
+    At most `most` of the compared outputs are drawn. The result is empty if a probability has no closed form.
     """
     intervals, counterexample = report.claim.intervals, report.counterexample
     sides = question.compared(report, most)
@@ -377,9 +376,9 @@ Span = tuple[Fraction, Fraction]
 
 
 def _drawn(curves: Iterable[Curve]) -> tuple[Curve, ...]:
-    """Return `curves` with points computed from the first visible change to the last.
+    """Return `curves` with points at values of their variable from the first visible change of a curve to the last.
 
-    The range of points is the same for all curves of one variable.
+    All curves of one variable have the same range of points.
     """
     curves = tuple(curves)
     spans: dict[Variable, Span] = {}
@@ -417,10 +416,10 @@ def _clip(intervals: Sequence[Interval], low: Fraction, high: Fraction) -> Span:
 def _grid(
     intervals: Sequence[Interval], span: Span, failing: Sequence[FailureInterval] = (), points: int = POINTS
 ) -> list[Fraction]:
-    """Return rational values of eps that are in `span` and in `intervals`, evenly spaced by their logarithms.
+    """Return rational values of eps in `span`, evenly spaced by their logarithms, without those outside of `intervals`.
 
-    The `span` has `points` such values before those outside of the intervals are left out. Finite ends of the intervals
-    `failing` are added. If nothing remains, the result is the upper end of the span.
+    Before those outside are left out, there are `points` values, and in addition the finite ends of the intervals
+    `failing`. If nothing remains, the result is the upper end of the span.
     """
     low, high = span
     ratio = math.log(high / low) / (points - 1) if high > low else 0.0

@@ -197,7 +197,7 @@ def _beta_headline(solution: BetaSolution, digits: int) -> str:
 
 
 def _what_rows_do(solution: Solution) -> str:
-    """Return the predicate of a sentence about the rows that determine `solution`, such as `fails for smaller eps`."""
+    """Return a predicate such as `fails for smaller eps`, whose subject is the rows that determine `solution`."""
     if solution.status == "undecided":
         return "is undecided"
     if solution.status == "none":
@@ -425,7 +425,7 @@ def _interval(side: IntervalSide, solution: GammaSolution) -> str:
 def _tolerances(solution: GammaSolution) -> tuple[str, str]:
     """Return the texts of two values of gamma: one that is too small, and one that suffices.
 
-    If `solution` is a multiple of 1/eps, both texts are, too, such as `3.2/eps`.
+    If the `solution` is found as a multiple of 1/eps, each text is a multiple, such as `3.2/eps`.
     """
     cell = solution.product if solution.product is not None else solution.value
     assert cell is not None

@@ -273,8 +273,8 @@ def _report_parts(tightest: Tightest, statement: Statement) -> Iterator[ReportBl
 def _by_rows(tightest: Tightest) -> dict[tuple[int, ...], list[TightSpot]]:
     """Return the places in `tightest` that need the least factor, grouped by their rows or classes.
 
-    A place is an inequality with a value of its variable. A group leaves out places at which the factor is only
-    approached, unless all of its places are like that.
+    A place is an inequality with a value of its variable. If some places of a group attain the factor, the group leaves
+    out those that only approach it.
     """
     by_rows: dict[tuple[int, ...], list[TightSpot]] = {}
     for spot in tightest.places:

@@ -111,7 +111,10 @@ def truncated(value: Fraction, digits: int) -> Fraction:
 
 
 def agreement(first: tuple[Fraction, Fraction], second: tuple[Fraction, Fraction]) -> int:
-    """Return how many digits show that the disjoint enclosures `first` and `second` differ, and 3 digits more."""
+    """Return the number of digits in which the disjoint enclosures `first` and `second` are written to look different.
+
+    It is 3 more than the digits that are needed to tell them apart, and at least DIGITS.
+    """
     gap = max(second[0] - first[1], first[0] - second[1])
     size = max(abs(end) for end in (*first, *second))
     if gap <= 0 or not size:
@@ -198,10 +201,11 @@ def place_of_runs(
 
 
 def groups(values: Mapping[str, str | None]) -> Iterator[Group]:
-    """Yield each name in `values` with an index or None, and a tuple of values, in order.
+    """Yield (name, index, values) for the variables and array elements in `values`, in order.
 
     An array of at least two elements is one item if all of its elements are given, from index 1 on: its index is None,
-    and the tuple has all elements. Every other element is an item of its own, with its index.
+    and its values are those of all elements. Every other element is an item with its index and one value. For a
+    variable that is no element, the index is None.
     """
     array: str | None = None
     elements: list[tuple[int, str]] = []
@@ -286,8 +290,9 @@ def without_closed_form(row: RowResult) -> str:
 def near_sign(stated: Mapping[str, str | None]) -> str:
     """Return the relation of dd to alpha, `<` or `≤`, at inputs that are too near to other answers for the claim.
 
-    `stated` has the texts of alpha and beta, None for one that differs from row to row. If beta is a function of
-    alpha, or alpha one of dd, the claim includes every lesser alpha, and covers inputs with dd = alpha.
+    `stated` has the texts of alpha and beta, None for one that differs from row to row. If beta mentions alpha, or
+    alpha mentions dd, the claim also holds for every smaller alpha. It then covers inputs with dd = alpha, so that the
+    result is `<`.
     """
     words = (("alpha", "dd"), ("beta", "alpha"))
     return "<" if any(re.search(rf"\b{word}\b", stated.get(name) or "") for name, word in words) else "≤"
@@ -557,9 +562,10 @@ ABOUT_EVERY_INPUT = "0: about every input"
 
 
 def _disputed_text(core: CoreProgram) -> str | None:
-    """Return a text that says to which inputs dd is the distance: those with another answer in the named outputs.
+    """Return a text that names the outputs in which another answer must differ for the distance dd.
 
-    None if the outputs of `core` are all finite or all numbers, so that no explanation is needed.
+    None if the outputs of `core` are all finite or all numbers, or if it has no `ideal`, so that no explanation is
+    needed.
     """
     numbers = [slot.is_symbolic for slot in core.output_slots]
     if core.ideal is None or all(numbers) or not any(numbers):

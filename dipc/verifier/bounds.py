@@ -97,8 +97,7 @@ class Comparison:
         """Return a lower bound of `side`·slack on a class of inputs, or None if the certificate proves no such bound.
 
         The slack is the comparison without its noises. `side` is 1 or -1, and only 1 if the slack contains gamma.
-        `shown` has
-        the facts about the class, and `wanted` is the claim about the class, with the value of gamma.
+        `shown` has the facts about the class, and `wanted` is the claim about the class, with the value of gamma.
         """
         if not self.inputs:
             return DistanceLine(side * self.constant) + wanted.gamma.scaled(self.radius)
@@ -129,8 +128,7 @@ class Part:
         """True if each noise is continuous, not confined to an interval, and has a multiple of 1/eps as scale.
 
         If all slacks are multiples of a distance, the probability then depends on distance·eps alone. A slack is a
-        comparison
-        without its noises.
+        comparison without its noises.
         """
         fixed = any(isinstance(family, Normal) and family.fixed for family, _ in self.laws)
         return self.continuous and not fixed and not any(isinstance(family, Bounded) for family, _ in self.laws)
@@ -204,10 +202,8 @@ def put_together(one: Way, other: Way, budget: Budget) -> list[Way] | None:
     """Return ways that replace `one` and `other`, which differ in one comparison C; None if they cannot be merged.
 
     One way requires C and has the weight w; the other requires not C and has the weight v <= w. Let E be the
-    comparisons
-    that both require. Then w·Pr[E, C] + v·Pr[E, not C] = v·Pr[E] + (w - v)·Pr[E, C], so that the results have the
-    weights
-    v and w - v. Charges its work to `budget`.
+    comparisons that both require. Then w·Pr[E, C] + v·Pr[E, not C] = v·Pr[E] + (w - v)·Pr[E, C], so that the results
+    have the weights v and w - v. A way of weight 0 is left out. Charges its work to `budget`.
     """
     budget.spend(10 + len(one.parts) + len(other.parts))
     common = _without_opposites(one, other)
@@ -265,14 +261,11 @@ def vertex_values(
 
     Every comparison has a lower and an upper bound of its probability, so that n comparisons have up to 2^n such
     combinations. The probabilities are functions of the obligation's variable. At each input of the class, and each
-    value
-    of the variable, the least of them is a lower bound of the answer's probability.
+    value of the variable, the least of them is a lower bound of the answer's probability.
 
     `ways` are the exits with the answer, `shown` describes the class of inputs, and `wanted` is the claim about the
-    class.
-    `probabilities` computes probabilities of comparisons, and the work is charged to `budget`. Raises NotDerived if an
-    exit
-    has comparisons that share noises, or if there are more than MOST_COMPARISONS.
+    class. `probabilities` computes probabilities of comparisons, and the work is charged to `budget`. Raises NotDerived
+    if an exit has comparisons that share noises, or if there are more than MOST_COMPARISONS.
     """
     compared: list[Part] = []
     literals: list[list[tuple[int, bool]]] = []
@@ -308,11 +301,9 @@ def _at_ends(weights: Sequence[Closed], budget: Budget) -> list[list[Closed]]:
     """Return two lists: the limits of all `weights` as eps tends to 0, and their limits as eps tends to infinity.
 
     At every eps, a sum that is linear in the weights lies between its values for the two lists. For this, every weight
-    must
-    be a + b·g with numbers a and b, where g is the first weight that depends on eps and lies between its two limits.
-    Raises
-    NotDerived for other weights. If no weight depends on eps, the result is the one list `weights`. Charges its work to
-    `budget`.
+    must be a + b·g with numbers a and b, where g is the first weight that depends on eps and lies between its two
+    limits. Raises NotDerived for other weights. If no weight depends on eps, the result is the one list `weights`.
+    Charges its work to `budget`.
     """
     first = next((weight for weight in weights if not is_steady(weight)), None)
     if first is None:
@@ -350,8 +341,7 @@ def _place(component: Part, compared: list[Part]) -> tuple[int, bool]:
     """Return the index in `compared` of the single comparison of `component`, and whether it is there as it stands.
 
     The second result is False if the entry of `compared` is the opposite of the comparison. A comparison that is there
-    in
-    neither form is appended. Raises NotDerived if `component` has several comparisons.
+    in neither form is appended. Raises NotDerived if `component` has several comparisons.
     """
     if len(component.comparisons) != 1:
         raise NotDerived("a joint bound needs independent comparisons")
@@ -371,8 +361,7 @@ def _ends(component: Part, shown: ClassFacts, wanted: Required) -> tuple[_End, _
     """Return slacks that give a lower and an upper bound of the probability of the comparison in `component`.
 
     The probability at any input of the class `shown` is at least that of the comparison with the first slack, and at
-    most
-    that with the second. False in place of a slack is the bound 0, and True is the bound 1. `wanted` has alpha and
+    most that with the second. False in place of a slack is the bound 0, and True is the bound 1. `wanted` has alpha and
     gamma.
     """
     (comparison,) = component.comparisons
@@ -386,8 +375,7 @@ def _least(comparison: Comparison, side: int, shown: ClassFacts, wanted: Require
     """Return a lower bound of `side` times the slack of the `comparison` on the class `shown`; None if none is proved.
 
     `side` is 1 or -1, and `wanted` has alpha and gamma. If `wanted` leaves a distance open, `side` times the slack is
-    at
-    least the result times the distance.
+    at least the result times the distance.
     """
     bound = comparison.bound(side, shown, wanted)
     if bound is None or (wanted.is_open and bound.base < 0):
@@ -416,10 +404,8 @@ def at_bounds(
     """Return a lower bound of the probability of an answer, valid at all inputs of the class that `shown` describes.
 
     `ways` are the exits with the answer, and the result is the sum of their probabilities with every slack at its
-    least.
-    If `shown.kind.of_others` is true, `ways` are the exits with all other answers instead, and the result is 1 minus
-    the
-    sum of their probabilities with every slack at its greatest.
+    least. If `shown.kind.of_others` is true, `ways` are the exits with all other answers instead, and the result is 1
+    minus the sum of their probabilities with every slack at its greatest.
 
     `wanted` has alpha and gamma, `probabilities` computes probabilities of comparisons, and the work is charged to
     `budget`. Raises NotDerived if a step is not proved.
@@ -457,10 +443,8 @@ def _without_tails(way: Way, shown: ClassFacts, wanted: Required, budget: Budget
 
     A tail is a part that compares one Laplace noise and whose slack is <= 0 on the class `shown`; its probability is an
     exponential. If the joint probability of two or more tails is bounded, the factor is the weight of the way times
-    this
-    bound, and the result leaves the tails out. Otherwise the factor is the weight. `wanted` has alpha and gamma.
-    Charges
-    its work to `budget`.
+    this bound, and the result leaves the tails out. Otherwise the factor is the weight. `wanted` has alpha and gamma.
+    Charges its work to `budget`.
     """
     # Leaving a comparison out makes the others only more probable.
     joint = tuple(each for each in way.parts if each.continuous or not wanted.is_open)
@@ -520,12 +504,9 @@ def _at_slacks(component: Part, side: int, shown: ClassFacts, wanted: Required, 
     """Return the half-spaces of the noises of `component`, with a bound in place of each slack.
 
     For `side` 1 the bounds are lower bounds of the slacks, and the result is None if one of them is not proved. For
-    `side`
-    -1 they are upper bounds, and a comparison whose slack has no proved bound is left out. The result is also None if
-    the
-    half-spaces exclude each other. The bounds hold on the class `shown`, and `wanted` has alpha and gamma. Charges its
-    work
-    to `budget`.
+    `side` -1 they are upper bounds, and a comparison whose slack has no proved bound is left out. The result is also
+    None if the half-spaces exclude each other. The bounds hold on the class `shown`, and `wanted` has alpha and gamma.
+    Charges its work to `budget`.
     """
     known = Constraints({})
     for comparison in component.comparisons:
@@ -611,13 +592,11 @@ class OpenRun(Execution):
     - `decide` decides comparisons of inputs alone, and `asked` records the answers. The run is valid for all inputs at
       which each of these comparisons has its recorded result.
     - If `unites` is true, several states with equal values are replaced by one state, if their sets of noises together
-    are
-      one conjunction of half-spaces. A bound of the ways through this state is at least the sum of the bounds without
-      it.
+      are one conjunction of half-spaces. A bound of the ways through this state is at least the sum of the bounds
+      without it.
     - `shifts` has an entry for each noise: the inputs in the mean of its first draw, or None if there are none. In
-      expressions, the noise is the drawn noise plus these inputs. The difference of two draws around an input is then
-      a difference of two noises, without the input. Every half-space contains a noise, so that the same half-spaces
-      imply
+      expressions, the noise is the drawn noise plus these inputs. The difference of two draws around an input is then a
+      difference of two noises, without the input. Every half-space contains a noise, so that the same half-spaces imply
       or exclude each other at all inputs.
     """
 
@@ -662,8 +641,7 @@ class OpenRun(Execution):
         """True if the answer in the slots `outputs` is within `gamma` of the exact answer.
 
         `values` has the value of each slot, or None for a slot without one. The slots that the `metric` block reads as
-        the
-        exact answer must have their values, too.
+        the exact answer must have their values, too.
         """
         if any(values[slot] is None for slot in outputs):
             raise NotDerived("an output may have no value at the end")
@@ -710,8 +688,7 @@ class Bounds:
     """A source of bounds of the probabilities of answers of one program, the `machine`.
 
     `ideal` is its ideal, and work is charged to `budget`. A run in which inputs are unknown numbers is kept, and used
-    for
-    all inputs at which its comparisons of inputs have the same results.
+    for all inputs at which its comparisons of inputs have the same results.
     """
 
     machine: Machine
@@ -746,12 +723,10 @@ class Bounds:
         """Yield probabilities of the answer of `path`, a path of the ideal, for a class of inputs.
 
         At each input of the class, the least of the results is a lower bound of the answer's probability. `shown`
-        describes the
-        class, and `wanted` is the claim about the class. `finite` are the values of the finite inputs, and `decide`
-        decides
-        comparisons of inputs. `merges` lists the pairs of ways to merge. If `unites` is true, the run replaces states
-        that
-        differ in their comparisons alone by one state where possible. Raises NotDerived, and what `decide` raises.
+        describes the class, and `wanted` is the claim about the class. `finite` are the values of the finite inputs,
+        and `decide` decides comparisons of inputs. `merges` lists the pairs of ways to merge. If `unites` is true, the
+        run replaces states that differ in their comparisons alone by one state where possible. Raises NotDerived, and
+        what `decide` raises.
         """
         others = shown.kind.of_others
         run, weights = self._run(finite, path, decide, others=others or not self._is_plain, unites=unites)
@@ -773,12 +748,9 @@ class Bounds:
         """Return a run for the `finite` inputs, and the weights of its states by index.
 
         If `others` is true, the run has all exits; otherwise it has those whose finite outputs are the answer of
-        `path`, a path
-        of the ideal. `decide` decides comparisons of inputs. If `unites` is true, states that differ in their
-        comparisons alone
-        are replaced by one state where possible. An earlier run is returned again if all its comparisons of inputs had
-        the
-        results that `decide` returns.
+        `path`, a path of the ideal. `decide` decides comparisons of inputs. If `unites` is true, states that differ in
+        their comparisons alone are replaced by one state where possible. An earlier run is returned again if all its
+        comparisons of inputs had the results that `decide` returns.
         """
         slots = self.machine.slots
         answer = {
@@ -817,8 +789,7 @@ class Bounds:
         """Yield the exits of `run` with the answer of `path`, a path of the ideal, and comparisons for each exit.
 
         The comparisons hold where the real and int outputs at the exit are within gamma of the answer. If `others` is
-        true,
-        yield the exits with another answer instead, each with an empty list.
+        true, yield the exits with another answer instead, each with an empty list.
         """
         places = dict(zip(self.ideal.machine.numbered("input"), self.machine.numbered("input"), strict=True))
         for end in run.ends:

@@ -164,8 +164,8 @@ def evaluate_least(expression: str | Expr, names: Mapping[str, Form], budget: Bu
     """Return `expression` as a minimum of maxima of forms, where `names` has the value of each name in the expression.
 
     The outer items of the result are the arguments of the minimum, and the items of each are the arguments of a
-    maximum.
-    Charges its work to `budget`. Raises Rejected if there is no value, NotOneForm if the value has another form.
+    maximum. Charges its work to `budget`. Raises Rejected if there is no value, NotOneForm if the value has another
+    form.
     """
     return _Evaluation(names, budget.part(EXPRESSION)).value(parsed(expression, budget))
 
@@ -370,9 +370,8 @@ class _Evaluation:
         """Return the product of `value` and `known`, where all forms of `known` are >= 0, or all are <= 0.
 
         If `known` >= 0, the product is max(value, 0)·known - max(-value, 0)·known. Each of these two products is
-        computed form
-        by form: where a form of `value` is negative, the form 0 exceeds its product. If `known` <= 0, the result is
-        -(value·(-known)).
+        computed form by form: where a form of `value` is negative, the form 0 exceeds its product. If `known` <= 0, the
+        result is -(value·(-known)).
         """
         size = known if self._sign(known) > 0 else self._turned(known)
         zero = _as_value(Form.number(0))
@@ -609,10 +608,8 @@ class Claim:
     """The claim of a certificate.
 
     `alpha`, `beta` and `gamma` are the texts of expressions, None if the claim does not state them. An `alpha` that is
-    "dd"
-    is left open, and so is a `gamma` that is "free". `intervals` are those of eps, and `constants` has the values of
-    the
-    program's constants. `_known` and `_falling` keep results, for rows with equal cells.
+    "dd" is left open, and so is a `gamma` that is "free". `intervals` are those of eps, and `constants` has the values
+    of the program's constants. `_known` and `_falling` keep results, for rows with equal cells.
     """
 
     alpha: str | None
@@ -641,10 +638,8 @@ class Claim:
         """Return (alpha, gamma, beta) at a row.
 
         `own` has the row's cells that replace the claim's alpha, beta or gamma, by column. `dd` is the row's distance,
-        None if
-        the row gives none. An infinite alpha is None. Beta is None if it is not of a kind that can be certified.
-        Charges its
-        work to `budget`. Raises Rejected.
+        None if the row gives none. An infinite alpha is None. Beta is None if it is not of a kind that can be
+        certified. Charges its work to `budget`. Raises Rejected.
         """
         key = (own.get("alpha"), own.get("beta"), own.get("gamma"), dd)
         if key not in self._known:
@@ -658,8 +653,7 @@ class Claim:
         """Return alpha and gamma at a row, and the values of all names that beta may use there.
 
         `own` has the row's cells that replace the claim's alpha, beta or gamma, by column. `dd` is the row's distance,
-        None if
-        the row gives none. An infinite alpha is None. Charges its work to `budget`. Raises Rejected.
+        None if the row gives none. An infinite alpha is None. Charges its work to `budget`. Raises Rejected.
         """
         names = self._names(dd)
         if self.alpha is not None and mentions(self.alpha, "gamma"):
@@ -675,14 +669,12 @@ class Claim:
         """Return the claim about a row for every gamma from `ends[0]` up to, but not including, `ends[1]`.
 
         The result is (greatest alpha, beta, whether nothing is claimed). The alpha is the greatest for these values of
-        gamma,
-        None for infinity. Beta is taken at this alpha and at the greatest gamma; where one is infinite, it is a limit.
+        gamma, None for infinity. Beta is taken at this alpha and at the greatest gamma; where one is infinite, it is a
+        limit.
 
         The first end is 0 if it is None, and the second end is infinity if it is None. `own` has the row's cells that
-        replace
-        the claim's alpha, beta or gamma, by column. `dd` is the row's distance, None if the row gives none. Charges its
-        work
-        to `budget`. Raises Rejected.
+        replace the claim's alpha, beta or gamma, by column. `dd` is the row's distance, None if the row gives none.
+        Charges its work to `budget`. Raises Rejected.
         """
         low, high = ends[0] or _ZERO, ends[1]
         names = self._names(dd)
@@ -738,8 +730,7 @@ class Claim:
         """Return beta for the values of names in `names`, or None if beta is not of a kind that can be certified.
 
         `own` has the cells of a row that replace the claim's alpha, beta or gamma, by column. Charges its work to
-        `budget`.
-        Raises Rejected.
+        `budget`. Raises Rejected.
         """
         beta = own.get("beta", self.beta)
         if beta is None:
@@ -757,10 +748,8 @@ class Claim:
 
         Inputs with dd < alpha are excluded. Inputs with dd = alpha are excluded if alpha is a positive number. They are
         included if alpha is dd or computed from dd, or if beta is computed from alpha. If alpha is computed from gamma,
-        they
-        are excluded unless beta is computed from gamma, too. `own` has the cells of a row that replace the claim's
-        alpha, beta
-        or gamma, by column.
+        they are excluded unless beta is computed from gamma, too. `own` has the cells of a row that replace the claim's
+        alpha, beta or gamma, by column.
         """
         stated, beta = own.get("alpha", self.alpha), own.get("beta", self.beta) or "0"
         if dd != alpha:
@@ -796,10 +785,8 @@ def beta_of(
     """Return `beta` for the values of names in `names`, or None if beta is not of a kind that can be certified.
 
     The result is a function of t, where t is eps if `powers` is 0. If `powers` is 1, t is eps·A, where A is the
-    distance
-    that the claim leaves open. `finished` turns a form into a function of t, or returns None. Charges its work to
-    `budget`.
-    Raises Rejected.
+    distance that the claim leaves open. `finished` turns a form into a function of t, or returns None. Charges its work
+    to `budget`. Raises Rejected.
     """
     with in_step("beta"):
         if mentions(beta, "erfc"):
@@ -819,10 +806,8 @@ def _normal_beta(
     """Return the beta `tree`, a sum of products in which erfc may occur, or None if it has another form.
 
     Each product may have one factor erfc(√r·t) or erfc(√r), where r is a number. t is eps if `powers` is 0, and eps·A
-    if it
-    is 1, where A is the distance that the claim leaves open. `names` has the values of names. `finished` turns a form
-    into
-    a function of t, or returns None. Charges its work to `budget`.
+    if it is 1, where A is the distance that the claim leaves open. `names` has the values of names. `finished` turns a
+    form into a function of t, or returns None. Charges its work to `budget`.
     """
     total = Sum()
     summands: list[tuple[str, Expr]] = []

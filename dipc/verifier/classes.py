@@ -88,8 +88,7 @@ def required(claim: Claim, variable: str, dd: str | None, budget: Budget) -> Req
 
     `variable` is "eps", "alpha*eps" or "gamma*eps". `dd` is the distance of the inputs, None if the certificate states
     none. Charges its work to `budget`. Raises Rejected unless the distance in `variable` is the one that the claim
-    leaves
-    open; for "eps", alpha may be "dd" only if `dd` is stated or beta and gamma do not depend on the distance.
+    leaves open; for "eps", alpha may be "dd" only if `dd` is stated or beta and gamma do not depend on the distance.
     """
     alpha, gamma, (names, finished) = meaning(claim, variable, dd, budget)
     if claim.beta is None:
@@ -103,9 +102,8 @@ def meaning(claim: Claim, variable: str, dd: str | None, budget: Budget) -> tupl
     The last item is a pair: the values of the names in beta, and the function that turns a form into a function of
     `variable`. The variable is "eps", "alpha*eps" or "gamma*eps". `dd` is the distance of the inputs, None if the
     certificate states none. Charges its work to `budget`. Raises Rejected unless the distance in `variable` is the one
-    that
-    the claim leaves open; for "eps", alpha may be "dd" only if `dd` is stated or beta and gamma do not depend on the
-    distance.
+    that the claim leaves open; for "eps", alpha may be "dd" only if `dd` is stated or beta and gamma do not depend on
+    the distance.
     """
     if variable == "eps":
         # A statement at the distance 0 holds at all distances, if nothing depends on the distance: half-spaces only

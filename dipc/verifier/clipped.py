@@ -49,8 +49,7 @@ class Box:
     """A program without some clamps of inputs, the `tree`, whose inputs are limited to `ranges` instead.
 
     A clamp changes nothing while its input is in its range. The keys of `ranges` are names of inputs, or of elements
-    such as
-    `q[1]`. Inputs that are not among the keys are not limited.
+    such as `q[1]`. Inputs that are not among the keys are not limited.
     """
 
     tree: Program
@@ -199,8 +198,7 @@ class _Reader:
     """A collector of the clamps of inputs in a program.
 
     `clamps` has the clamps of each input, and `bare` the inputs that are also read without a clamp. By default, clamps
-    of
-    real inputs in the program itself are collected. If `every_part` is true, clamps of int inputs and clamps in the
+    of real inputs in the program itself are collected. If `every_part` is true, clamps of int inputs and clamps in the
     program's `ideal` are collected, too. `inputs` are the names of the inputs concerned.
     """
 
@@ -227,8 +225,7 @@ class _Reader:
 
         Outside of its range, an input may change without changing any clamp of this input. The range is the least such
         interval; for an int input, its ends are integers. An end is None if the range is not bounded on that side; an
-        input
-        without any end is left out.
+        input without any end is left out.
         """
         result: dict[Key, Ends] = {}
         for key, clamps in self.clamps.items():
@@ -364,16 +361,12 @@ def moves(
     """Yield moves of inputs that include a worst case for the linear `forms`.
 
     A case is the worse the smaller its first `one_sided` forms are, at equal values of the other forms. Precisely: for
-    each
-    move v within the ranges of inputs, some convex combination w of the results has f(w) <= f(v) for the first
-    `one_sided`
-    forms f, and f(w) = f(v) for all others.
+    each move v within the ranges of inputs, some convex combination w of the results has f(w) <= f(v) for the first
+    `one_sided` forms f, and f(w) = f(v) for all others.
 
     A move is the difference of two adjacent inputs, by slot, and a form has its coefficients by slot. `widths` has the
-    width of each
-    input's range, None if the input has no range. `distance` and `radius` are the adjacency. Raises NotDerived if there
-    are
-    too many moves to list, or if no finite list is known to suffice.
+    width of each input's range, None if the input has no range. `distance` and `radius` are the adjacency. Raises
+    NotDerived if there are too many moves to list, or if no finite list is known to suffice.
     """
     groups: dict[tuple[Fraction, ...], list[tuple[int, Fraction]]] = {}
     for slot in sorted(widths):
@@ -416,10 +409,8 @@ class _Sum:
     """A group of inputs that all forms contain through one sum of their moves, each times its scale.
 
     A form is a linear function of the moves of inputs. Form i contains the sum with the coefficient `column[i]`.
-    `members`
-    has the (slot, scale) of each input of the group, and `widths` the width of each input's range by slot. Adjacent
-    inputs
-    differ by at most `radius` in the `distance`.
+    `members` has the (slot, scale) of each input of the group, and `widths` the width of each input's range by slot.
+    Adjacent inputs differ by at most `radius` in the `distance`.
     """
 
     column: tuple[Fraction, ...]
@@ -432,9 +423,8 @@ class _Sum:
         """Return the signs of this sum that have to be tried for a worst case: 1, -1 or both.
 
         The worst case of the first `one_sided` forms is the least value, and that of other forms may be in either
-        direction. One
-        sign suffices if no other form contains the sum, and if all coefficients in `column` that are not 0 have one
-        sign.
+        direction. One sign suffices if no other form contains the sum, and if all coefficients in `column` that are not
+        0 have one sign.
         """
         if any(self.column[one_sided:]):
             return _ONE, -_ONE

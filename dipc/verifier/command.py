@@ -53,8 +53,7 @@ def verify(
 
     `constants` override those of the program's text. If a claim is `expected`, the result says whether the certificate
     implies it. A part that `expected` leaves out is read from the claim block of `program`; if the block has no such
-    part,
-    it is the part that was proved.
+    part, it is the part that was proved.
 
     Raises Rejected, naming the wrong step; Unreadable if the text is not a certificate; and Exhausted if checking takes
     more than `budget`, or by default than STEPS.

@@ -75,14 +75,12 @@ class Accepted:
     """The result for a certificate whose every step was derived again.
 
     - `statement` is the theorem, and `claim` the text of its claim. `program` is the name of its program, and
-    `constants`
-      are the names and values of its constants, except for those in `varying`.
+      `constants` are the names and values of its constants, except for those in `varying`.
     - `counts` has the number of rows, classes or pairs with each verdict; `what` is the noun for them, such as "rows".
     - `obligations` is the number of obligations, of which `derived_obligations` were proved again. For `charted` of
       them, all refuted, the exact set of failing eps was also proved.
     - `open_rows` has the number of each row whose verdict has no proof, with the reason. `trusted` are the parts taken
-    on
-      trust, in words.
+      on trust, in words.
     - `facts` are lines about the files that were compared. `compared` are lines about what was not compared, which the
       report prints after "not compared". `derived` is a line about the derivation of probabilities.
     - `answer` says whether the `expected` claim follows; None if no claim is expected. `differs` is the reason why the
@@ -154,8 +152,7 @@ class Accepted:
         """The exit code 0, 1 or 3.
 
         1 if the expected claim does not follow. 3 if the verdict is `undecided`, if something was taken on trust or has
-        no
-        proof, or if it is undecided whether the expected claim follows. Otherwise 0.
+        no proof, or if it is undecided whether the expected claim follows. Otherwise 0.
         """
         if self.answer is not None and self.answer[0] is Follows.NO:
             return 1
@@ -239,10 +236,8 @@ def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> s
     """Return in words what the documents `proved` and `refuted` imply about the number that the question `data` seeks.
 
     The question seeks a least number. Both documents must be about one program and one set of inputs. `proved` must
-    have
-    the claim of the question with some number, and `refuted` the claim with a smaller number. One of the documents may
-    be
-    None. Raises Rejected if they do not fit together.
+    have the claim of the question with some number, and `refuted` the claim with a smaller number. One of the documents
+    may be None. Raises Rejected if they do not fit together.
     """
     sought = read.one_of(*_SOUGHT)(data["sought"])
     low, high = read.tuple_of(read.nullable(read.rational), read.nullable(read.rational))(data["enclosed"])
@@ -310,9 +305,8 @@ def _subject_data(one: _Data, sought: str, left_open: tuple[str, int] | None) ->
     """Return the fields of the document `one` other than its claim: its program, and its inputs or adjacency.
 
     Two documents are about the same program and inputs if their results are equal. `sought` is the part of the claim
-    that
-    the question seeks. If `left_open` is (m, least value) of a proof for every m, the result leaves out the value of m.
-    Raises Rejected if the document is about a smaller m, or if a row has its own value for `sought`.
+    that the question seeks. If `left_open` is (m, least value) of a proof for every m, the result leaves out the value
+    of m. Raises Rejected if the document is about a smaller m, or if a row has its own value for `sought`.
     """
     if left_open is not None:
         constants = dict(one["program"]["constants"])

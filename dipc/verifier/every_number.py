@@ -117,8 +117,7 @@ class _Entry:
     """The values of the finite inputs in one iteration, with runs of the program and of its ideal at these values.
 
     `inputs` has all inputs by slot, with unknown numbers for real ones. `own` are the runs of the program, `ideal`
-    those of
-    its ideal.
+    those of its ideal.
     """
 
     inputs: Mapping[int, Affine | Value]
@@ -133,11 +132,9 @@ class Agreement:
     - `shape` has the program and its ideal, each with one loop. Each of `entries` has one combination of values of all
       finite inputs in an iteration. Only elements of arrays may differ between two entries.
     - A run agrees with the ideal if each noisy comparison has the result that the input implies. One of the stated
-    `terms`
-      must be the event that the comparison has the opposite result.
+      `terms` must be the event that the comparison has the opposite result.
     - `wanted` has alpha and gamma. A slack, which is a comparison without its noises, may grow with the distance that
-    the
-      claim leaves open.
+      the claim leaves open.
     """
 
     shape: Iterations
@@ -232,8 +229,7 @@ class Agreement:
         """Yield bounds of the error of a program that answers yes if one iteration leaves the loop, and no otherwise.
 
         The error at each input is at most one of the results (lemma 10b). Raises NotDerived if the program is not of
-        this
-        form.
+        this form.
         """
         own, ideal = self.shape.own, self.shape.ideal
         if self.shape.norm != "linf" or self._distances.has_apart or len(self._entries) != 1 or self._indexed:
@@ -349,13 +345,10 @@ class Agreement:
     ) -> bool:
         """True if crossing `guard` on a straight line, out of the inputs that take the path `way`, is a finite change.
 
-        The distance between two inputs may be infinite, such as where a finite input changes. Each line starts at an
-        input
-        that takes `way`, a path of the ideal, and leads in the direction -`direction`; along it, the form of the guard
-        falls
-        by `width` per unit of length. Elements that are not in the guard do not change. `entry` has the finite inputs
-        of the
-        iteration. False if the guard contains an input that is not an element of an array.
+        The distance between two inputs may be infinite: see the `metric` block. Each line starts at an input that takes
+        `way`, a path of the ideal, and leads in the direction -`direction`; along it, the form of the guard falls by
+        `width` per unit of length. Elements that are not in the guard do not change. `entry` has the finite inputs of
+        the iteration. False if the guard contains an input that is not an element of an array.
         """
         slots = self._distances.machine.slots
         if any(slots[i].name not in self.shape.own.elements for i, _ in guard.form):
@@ -462,10 +455,9 @@ def stated_term(
 ) -> Term | None:
     """Return the term in `terms` whose event is about the noises `noises`, or None.
 
-    An item of `noises` is (family, rate, coefficient c). Divided by a positive factor, the event of a term is
-    Σ c·N + constant < 0 for these noises N. `implied` tells whether the input allows a given constant. The result is
-    the
-    term with the greatest constant that is allowed.
+    An item of `noises` is (family, rate, coefficient c). Divided by a positive factor, the event of a term is Σ c·N +
+    constant < 0 for these noises N. `implied` tells whether the input allows a given constant. The result is the term
+    with the greatest constant that is allowed.
     """
     unit = Term.normalized(noises, _ONE)
     alike = sorted((term for term in terms if term.noises == unit.noises), key=lambda term: -term.constant)
@@ -523,9 +515,8 @@ def totals(walks: Walks, low: int, budget: Budget) -> Iterator[Total]:
 
     The error at each input and eps is at most one of the results. A result has the terms of a path that visits no head
     twice, and repeats the terms of one iteration on a cycle through heads of the path. The results for one path differ
-    in
-    the iteration that is repeated; the bound is the one that repeats the most probable. Charges its work to `budget`.
-    Raises NotDerived if there are too many paths.
+    in the iteration that is repeated; the bound is the one that repeats the most probable. Charges its work to
+    `budget`. Raises NotDerived if there are too many paths.
     """
     reached = _reached(walks, budget)
     # `first` has the first head of each head's component, `cycles` the terms of the component's iterations.
@@ -757,10 +748,8 @@ def check_numbers(
 
     Return the verdict, the reason why it is not certified (None if it is), and the parts taken on trust. `tree` is the
     program, and `obligations` are the checked ones of the document. `singly` has the verdict for each m that the
-    document
-    decides as a case of its own. The work is charged to `budget`, and that of finding the runs of the program to
-    `deriving`.
-    Raises Rejected, also if a small m is missing.
+    document decides as a case of its own. The work is charged to `budget`, and that of finding the runs of the program
+    to `deriving`. Raises Rejected, also if a small m is missing.
     """
     with in_step("numbers"):
         parameter, least, start, verdict, union, reason, without = read.fields(
@@ -824,8 +813,7 @@ def _totals_of(agreement: Agreement, budget: Budget) -> Iterable[Total]:
     """Return bounds of the error of the runs that `agreement` explores. The error of each run is at most one of them.
 
     Charges its work to `budget`. Raises NotDerived if neither kind of bound is proved: the bounds of all runs, or those
-    of a
-    yes-or-no answer.
+    of a yes-or-no answer.
     """
     try:
         return list(totals(agreement.walks(), agreement.shape.own.low, budget))
