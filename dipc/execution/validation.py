@@ -493,8 +493,8 @@ class Validation:
     def _compared(self, script: Script, eps: Fraction) -> _PythonRun | None:
         """Run `script` at `eps` in Python and in the program; return Python's run, or None if it is inconclusive.
 
-        A run is inconclusive if it exceeds a bound, or if it reaches code that is not run here. Raises DefectError if
-        the answers differ.
+        A run is inconclusive if it exceeds a bound, or if it reaches Python code that a comparison cannot run. Raises
+        DefectError if the answers differ.
         """
         run = _PythonRun(script)
         expected: object
@@ -518,8 +518,9 @@ class Validation:
     def _agrees_without(self, run: _PythonRun, eps: Fraction, expected: object, count: int, extra: int) -> bool:
         """True if Python and the program agree when some draws of the program are left out.
 
-        Python may skip draws whose result it does not need. The program makes `count` draws, `extra` more than Python
-        or some more. `run` is the run of Python at `eps`, and `expected` its answer.
+        Python may skip draws whose result it does not need. With none left out, the program makes `count` draws.
+        Between `extra` and `extra` + 2 draws are left out. `run` is the run of Python at `eps`, and `expected` its
+        answer.
         """
         sets = (chosen for size in range(extra, extra + 3) for chosen in combinations(range(count + size), size))
         return any(

@@ -707,8 +707,9 @@ class ClassCase:
     def _ray(self) -> tuple[Mapping[int, Fraction], Mapping[int, Fraction]] | None:
         """Return (an input of the class, a direction in which dd grows without limit), or None if none is found.
 
-        Both are mappings by slot. From the input on, all inputs in the direction are in the class, and dd grows as fast
-        as the distance from the first input. Infinitely many of them have integers for the int inputs.
+        Both are mappings by slot. All inputs from the first one on in the direction are in the class, and infinitely
+        many of them have integers for the int inputs. At the first input plus k times the direction, dd is at least k -
+        c, for a constant c.
         """
         ideal, norm, whole = self.source.ideal, self.source.metric.norm, self.convex.inputs.whole
         own = ideal.metric.decisive(self.convex.inputs.region.answer)
@@ -871,7 +872,8 @@ class ClassCase:
     def _first_decision(self) -> Asking[Decision]:
         """Return the decision about the lower bound of the class's probabilities from the least slacks.
 
-        If beta is not a function of the variable, only the bound is computed, and the verdict says nothing.
+        If beta is not a function of the goal's variable, the lower bound is only computed, and the decision's verdict
+        has no meaning.
         """
         goal = self.goal
         if goal.required.beta is None:

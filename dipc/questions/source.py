@@ -187,7 +187,9 @@ LOGARITHMS = f"whether the claim fails depends on the direction in which its log
 class WeakerClaim(Enum):
     """The way in which the claim of an `Enclosed` question is related to the weaker claim that encloses it.
 
-    IMPLIED: only a counterexample to the weaker claim counts. The other values are explained beside them.
+    IMPLIED: a counterexample to the weaker claim refutes the claim, and a proof of it proves nothing. ITSELF: a proof
+    of the weaker claim also counts. AROUND: the weaker claim is about an interval around the claim's only eps, and
+    refutes the claim only if it fails at every eps of the interval.
     """
 
     IMPLIED = "implied"

@@ -562,9 +562,9 @@ class UnionEvidence:
 class UnionProof:
     """A search for a proof that bounds of the error are at most beta, for every m from some start on.
 
-    `sums` are the bounds; those for one m also bound the error for every greater m. `beta` gives the coefficients of
-    beta by power of m - start, for a start. Both are functions of a variable such as eps or eps/m, which `unit`
-    defines; `intervals` has the values of the variable that the claim is about.
+    `sums` are the bounds. With the rates of noise at m = start, they also bound the error for every greater m. `beta`
+    maps a start to the coefficients of beta, by power of m - start. Bounds and beta are functions of a variable such as
+    eps or eps/m, which `unit` defines; `intervals` has the values of the variable that the claim is about.
     """
 
     sums: tuple[Sum, ...]

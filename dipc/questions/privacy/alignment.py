@@ -399,10 +399,10 @@ def pivot_cost(
 ) -> Fraction | None:
     """Return the least bound of the loss, in multiples of eps, with a continuous noise as pivot; None without a pivot.
 
-    A pivot is a noise whose shift depends on the other noises. The `exits` have one likeness and `count` real inputs,
-    which move to inputs adjacent by `within`. The pairs of inputs to cover satisfy one of the systems `joined`, over
-    the keys of the inputs and of their moves. `is_empty` tests sets of noises, inputs and moves. Raises LimitReached,
-    NotConfirmed.
+    A pivot is a noise whose shift depends on the other noises. The `exits` have equal likeness and `count` real inputs,
+    which move to inputs adjacent by `within`. Only pairs of inputs that satisfy one of the systems `joined` are
+    covered; their half-spaces are over the keys of the inputs and of their moves. `is_empty` tests whether inequalities
+    have probability 0. Raises LimitReached, NotConfirmed.
     """
     first = exits[0].first_input + count
     moves = convex_moves(within, range(first, first + count))
@@ -437,7 +437,7 @@ class _Pivot:
     ) -> Fraction | None:
         """Return the largest |t| of the pivot's shift t over all `exits` and all moves in the set `within`.
 
-        None if the noise is not a pivot. `is_empty` tests sets of noises, inputs and moves.
+        None if the noise is not a pivot. `is_empty` tests whether inequalities have probability 0.
         """
         others = [[item for item in each.slacks if not item.coefficient(self.key)] for each in exits]
         if not all(is_empty([*one, *two]) for one, two in combinations(others, 2)):

@@ -140,9 +140,9 @@ def extreme_moves(
 
 
 def _signed(groups: Sequence[_Group], parts: Sequence[Move]) -> Iterator[Move]:
-    """Yield the sums of the moves `parts`, one move for each of `groups`, each move taken with either sign.
+    """Yield the sums of the moves `parts`, each with sign 1 or -1; `parts` has one move for each of `groups`.
 
-    A group in which one direction is the worst has that sign alone.
+    A group whose `one_sign` is not 0 has only the sign of its worst direction.
     """
     choices = [(_ZERO,) if not part else _directions(group) for group, part in zip(groups, parts, strict=True)]
     for signs in product(*choices):
@@ -263,8 +263,8 @@ def _side(side: Extent, within: Neighborhood) -> tuple[Fraction, Fraction | None
 def _whole_moves(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> list[dict[int, Fraction]]:
     """Return all moves of the int inputs of `groups` to inputs adjacent by `within`.
 
-    A group with equal weights has one move for each value of its sum. Raises LimitReached for more moves than
-    `limits` allows.
+    Unless the distance is HAMMING, a group whose weights are equal up to signs has only one move for each value of its
+    weighted sum. Raises LimitReached for more moves than `limits` allows.
     """
     every: list[dict[int, Fraction]] = [{}]
     spent: list[Fraction] = [_ZERO]

@@ -192,7 +192,10 @@ class PrivacyQuestion:
         return any(program.core.has_real_outputs for program, _ in self.parts)
 
     def require_meaning(self, eps: Fraction | Sequence[Interval]) -> None:
-        """Raise DiagnosticError if a program is not defined at `eps`, or is another program there."""
+        """Raise DiagnosticError unless the text of each program was read for `eps`, one number or intervals.
+
+        For example, constants that depend on eps are read at one eps only.
+        """
         for program, _ in self.parts:
             program.core.require_meaning(eps)
 
@@ -372,7 +375,7 @@ class PrivacyQuestion:
         return False
 
     def decide(self, claim: PrivacyClaim) -> PrivacyReport:
-        """Decide whether `claim` holds. Raises DiagnosticError for an eps at which a program has no meaning."""
+        """Decide whether `claim` holds. Raises DiagnosticError for an eps for which the program was not read."""
         self.require_meaning(claim.intervals)
         if claim.irrational is not None:
             return self._with_irrational_ends(claim, claim.irrational)
@@ -572,7 +575,7 @@ class PrivacyQuestion:
     def _at_irrational_eps(self, ends: ConstantEnds, intervals: tuple[Interval, ...]) -> ConstantEnds:
         """Return `ends`, with a lower bound that its candidate proves on all `intervals` around an irrational eps.
 
-        The lower bound is `refuted_below` or a little less. It is 0 if the candidate proves neither.
+        The lower bound is `refuted_below` if this is proved, else a slightly smaller number, else 0.
         """
         if ends.at is not None and ends.refuted_below is not None:
             for less in (Fraction(0), Fraction(1, 10**DIGITS), Fraction(1, 10**_FEW_DIGITS)):

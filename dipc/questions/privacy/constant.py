@@ -175,10 +175,11 @@ def _candidates_from(
     *,
     one_by_one: bool,
 ) -> list[Candidate]:
-    """Return the candidates `known` of `program`, and those at pairs for the first of the exits `costly`.
+    """Return the candidates `known` of `program`, with candidates at pairs for the first few of the exits `costly`.
 
-    `starts` gives pairs that differ by the worst move of an exit. If outputs are finite, `engine` measures all of them.
-    If the loss may be unbounded, pairs are measured `one_by_one` until a candidate has an impossible output.
+    `starts` yields, for one of these exits, pairs that differ by its worst move. If outputs are finite, `engine`
+    measures every output at the pairs. With `one_by_one`, this stops at the first pair with an output that is
+    impossible at its second input: the loss is then infinite.
     """
     found = list(known)
     ordered: dict[tuple[Input, Input], None] = {}
@@ -488,9 +489,9 @@ def _least_bound(
 ) -> Fraction | None:
     """Return a bound of the loss, in multiples of eps, from the exits `costly` of `program`; None is infinity.
 
-    The exits come in decreasing order of cost. The bound is the greatest of one cost for each likeness: the greatest
-    cost of an exit, or that of a pivot for all exits of the likeness, if it is less. Inputs are adjacent by `within`.
-    The pairs of inputs to cover satisfy one of the systems `joined`. Raises NotConfirmed.
+    The exits come in decreasing order of cost. Exits of equal likeness have one cost together: the greatest of their
+    own costs, or the cost of one pivot for all of them if that is less. The bound is the greatest of these costs.
+    Inputs are adjacent by `within`, and pairs of inputs satisfy one of the systems `joined`. Raises NotConfirmed.
     """
     alike: dict[Hashable, list[Costly]] = {}
     for each in costly:
@@ -882,10 +883,10 @@ def of_table(program: Program, table: LawTable, pairs: Pairs) -> Iterator[Candid
 def _starts(costly: Costly, choices: _Choices, inside: Sequence[Halfspace] = ()) -> Iterator[Mapping[int, Fraction]]:
     """Yield up to three inputs, with noises, at which the worst move of the exit in `costly` may begin.
 
-    Inputs and noises have values by key; missing values are 0. In the first result the move begins at 0, in the
-    second it ends at 0. The third satisfies the half-spaces `inside`, and makes the cost of reaching the exit as
-    small as the upper bound of the loss allows. There, a finite input stays between the least and the greatest of its
-    values in `choices`, before and after the move.
+    Inputs and noises have values by key; missing values are 0. In the first result the move begins at 0, in the second
+    it ends at 0. The third satisfies the half-spaces `inside`, and makes the cost of reaching the exit as small as the
+    upper bound of the loss allows. In the third, each finite input is between the least and the greatest of its values
+    in `choices`, before and after the move.
     """
     yield {}
     yield {key: -value for key, value in costly.move.items()}
@@ -1073,9 +1074,8 @@ def refuted_up_to(
 ) -> ConstantEnds:
     """Return bounds of the least K of K·eps-privacy, whose lower bound is the greatest that `candidates` prove.
 
-    `proved` is an upper bound on `intervals`, so that no candidate refutes a greater constant there; None if none is
-    known. If the limits of the candidates at eps = 0 and infinity reach it, no other eps is tried. `limits` are the
-    limits of the work.
+    `proved` is an upper bound of K on `intervals`, or None if none is known. Limits at eps = 0 and infinity are tried
+    first; other eps are tried only if these limits prove less than `proved`. `limits` bound the work.
     """
     if proved is not None:
         ends = refuted_ends(candidates, intervals, limits, _limits, proved)
@@ -1093,8 +1093,9 @@ def refuted_ends(
 ) -> ConstantEnds:
     """Return the greatest K below which `candidates` refute every constant on `intervals`, as a lower bound.
 
-    `values` gives the constants below which a candidate refutes; by default these come from some eps and from limits
-    at 0 and infinity. The search ends at a K >= `enough`. `limits` are the limits of the work.
+    `values` yields, for both probabilities of a candidate, numbers below which it refutes every constant. By default
+    they come from some eps and from limits at 0 and infinity. The search ends at a K >= `enough`. `limits` bound the
+    work.
     """
     best, refuting = Fraction(0), None
     for candidate in candidates:

@@ -188,7 +188,10 @@ def _at_most(high: Fraction | None, bound: Fraction | None) -> bool:
 
 @frozen
 class _Density:
-    """One exit at one input: its real outputs with a density (`axes`), and the probability of all else (`weight`)."""
+    """One exit at one input: its real outputs with a density (`axes`), and a factor of this density, `weight`.
+
+    The factor is the probability of the exit's choices and of its conditions on all other noises.
+    """
 
     weight: Closed
     axes: tuple[_Axis, ...]
@@ -364,15 +367,14 @@ class RealOutputs(Laws):
         return LeastDelta(*about, None, value, True, (eps, eps), where, there)
 
     def _excesses(self, claim: PrivacyClaim, *, above: bool = False, digits: int = _LEFT) -> tuple[TableLaws, Fraction]:
-        """Return (the laws of disjoint sets of outputs, the greatest excess that these sets leave out at any pair).
+        """Return (the laws of disjoint sets of outputs, the greatest excess that the sets leave out at any pair).
 
-        At each eps of `claim`, the union of some of the sets is the worst set, except for outputs with at most the
-        excess left out. That excess is 0 unless the claim is about one eps; then `digits` is the precision of the
-        sets.
+        At each eps of `claim`, some of the sets together are the worst set, up to outputs whose excess is at most the
+        second entry. This entry is 0 unless the claim is about one eps; then `digits` is the precision of the sets.
 
-        With `above`, the laws give an upper bound of the least delta on an interval where the worst set changes with
-        eps. The excess left out is then the probability of one more answer, which is impossible at the second input.
-        Raises Undecided.
+        With `above`, the claim may be about an interval on which the worst set changes with eps. The table then has
+        further answers, impossible at the second input, whose probability is at least the excess of all outputs that
+        the sets leave out. So the laws give an upper bound of the least delta. Raises Undecided.
         """
         self._left, self._above, self._digits = _ZERO, above, digits
         table, pairs = self._table(lambda one, two: self._sets(one, two, claim))
@@ -481,10 +483,10 @@ class RealOutputs(Laws):
     # --- tables -------------------------------------------------------------------------------------------
 
     def _table(self, asked: Callable[[Input, Input], Iterable[AnswerAtPair]]) -> tuple[LawTable, Pairs]:
-        """Return (the table of the probabilities that `asked` gives at each pair, pairs of its rows).
+        """Return (a table of the probabilities that `asked` yields at each pair, the pairs of its rows).
 
-        `asked` is called with both inputs of a pair. Of several pairs with the same probabilities only the first is
-        kept; each pair has two rows of its own.
+        `asked` is called with both inputs of a pair. Of several pairs with equal probabilities only the first is kept.
+        Each pair has two rows of the table, which it shares with no other pair.
         """
         numbering = Numbering()
         answers: dict[tuple[tuple[Value | None, ...], int], int] = {}
@@ -675,7 +677,8 @@ class RealOutputs(Laws):
     def _exponents(self, one: Closed, other: Closed, intervals: Sequence[Interval]) -> Ends | None:
         """Return a lower and an upper bound of log(`one`/`other`)/eps on `intervals`; None if none are known.
 
-        For more than one eps the result is None unless the table bounds the least delta from above. Raises Undecided.
+        On more than one eps, bounds are computed only for tables that bound the least delta from above. Raises
+        Undecided.
         """
         (interval, *more) = intervals
         if interval.is_point and not more:
@@ -1013,7 +1016,7 @@ def worst_pairs(program: Program, within: Neighborhood, box: Clipped | None = No
 
 
 def _farthest_in(box: Clipped, centers: Sequence[Affine], within: Neighborhood) -> tuple[Input, Input] | None:
-    """Return two inputs of `box`, adjacent by `within`, whose move changes each of `centers` as much as any move does.
+    """Return two inputs of `box`, adjacent by `within`, whose move changes every one of `centers` the most.
 
     None if no single move is the greatest for all centers.
     """
@@ -1030,7 +1033,7 @@ def _farthest_in(box: Clipped, centers: Sequence[Affine], within: Neighborhood) 
 
 
 def _farthest(moves: AllowedMoves, centers: Sequence[Affine], inputs: Sequence[int]) -> tuple[Input, Input] | None:
-    """Return two inputs that satisfy `requires`, and whose move changes each of `centers` as much as any move does.
+    """Return two inputs that satisfy `requires`, and whose move changes every one of `centers` the most.
 
     None if no single move is the greatest for all centers. `moves` are the moves between allowed inputs, and `inputs`
     the slots of the inputs. All pairs that differ by the same move have the same laws, up to a translation of the
@@ -1102,9 +1105,9 @@ def _greatest_move(
 ) -> dict[int, Fraction] | None:
     """Return a move to an input adjacent by `within` that is the worst of all moves; None if none is known to be.
 
-    The move has steps by slot. It changes every center as much as any move does, or it changes one center, and no
-    other move is easier to detect. `laws` has the law and rate of the noise around each of `centers`; the inputs in
-    `whole` move by integers.
+    The move has steps by slot. No other move changes any of `centers` more; for L1 the move changes one center only,
+    and no other move changes a center more in proportion to its noise. `laws` has the law and rate of the noise around
+    each of `centers`; the inputs in `whole` move by integers.
     """
     moved = [center for center in centers if center]
     if within.distance is Distance.L1:

@@ -34,9 +34,8 @@ _MOST_VALUES = 60_000
 class SumLaw:
     """The law of S = Σ k_i·t_i/σ_i², with the noises k_i, the moves t_i of the outputs, and the deviations σ_i.
 
-    Values of S are integers in units of 1/`scale`. `masses` has the probability of each value at the first input of
-    the pair, and `left` the total probability of the values left out. At the second input S is greater by `shift`.
-    The masses are not normalized beyond their enclosures.
+    Values of S are integers in units of 1/`scale`. `masses` encloses the probability of each value at the first input
+    of the pair, and `left` the total probability of the values left out. At the second input S is greater by `shift`.
     """
 
     scale: int

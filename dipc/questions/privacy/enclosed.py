@@ -397,7 +397,7 @@ def _expansions(value: Closed, cell: Ends) -> list[flint.arb_series]:
 def _series_at(value: Closed, place: flint.arb) -> flint.arb_series:
     """Return a series that encloses the Taylor series of `value` at every point of `place`.
 
-    It has as many terms as FLINT is set to.
+    The number of terms is FLINT's current setting, `flint.ctx.cap`.
     """
     eps = flint.arb_series([place, 1])
     above, below = (

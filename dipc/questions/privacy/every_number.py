@@ -67,7 +67,7 @@ _NO_SHIFT = "on some path through the loop no shift of the noises makes up for e
 
 @frozen
 class _Loop:
-    """The program as one loop, or as one selection of the greatest noisy query.
+    """The program `text` as one loop, or as one selection of the greatest noisy query.
 
     `single` is the loop, and `paths` are all its paths, or the reason why not all of them are known. For a selection,
     `selection` describes it. `low` is the loop's first index. With `goes_on`, a claim that is refuted for some number
@@ -148,7 +148,7 @@ class EveryNumber:
 
     @cached_property
     def least(self) -> int:
-        """The least number of queries in question: that of the first query, or a greater one that the user gave."""
+        """The least m that the question is about: the loop's first index, or a greater number that the user gave."""
         low = 1 if isinstance(self._loop, str) else self._loop.low
         return low if self._asked_least is None else max(low, self._asked_least)
 
@@ -201,7 +201,10 @@ class EveryNumber:
         )
 
     def _worth_trying(self, budget: Fraction) -> Iterator[int]:
-        """Yield values of m that may refute `budget`: the least ones, and the first ones for which shifts cost more."""
+        """Yield values of m that may refute a claim with this `budget`, a multiple of eps.
+
+        These are the least values of m, and then the first ones for which the cost of shifts exceeds the budget.
+        """
         first = range(self.least, self.least + _SINGLY)
         yield from self._in_turn(first)
         cost, _ = self.cost
@@ -301,7 +304,11 @@ class EveryNumber:
         return ()
 
     def _worst(self, number: int, constant: Constant) -> list[Candidate]:
-        """Return a few candidates at m = `number` whose loss for large eps is as great as `constant` says."""
+        """Return a few candidates at m = `number` that refute, as eps grows, all K below the lower bound of `constant`.
+
+        For each of them, log(p/p')/eps tends to the lower bound of `constant`, where p and p' are the candidate's
+        probabilities.
+        """
         every = self.question_for(number).bounds().candidates
         least = constant.refuted_below
         return [
@@ -315,11 +322,11 @@ class EveryNumber:
         """Return the least constant for each m if iterations are independent; None if it is not known.
 
         The law of n iterations is a product of n laws of one iteration, so the loss is the sum of their losses. If one
-        input differs, it is the loss of one iteration. For L1, several inputs may move a little and lose as much
-        together; then `cost` must bound the sum.
+        input differs, it is the loss of one iteration. For L1, several inputs may move a little each, and their losses
+        add up; then `cost` must bound the sum.
 
-        If all rates are multiples of one function of the number, one iteration is the program for the least number at
-        another eps. Otherwise `cost` has to be attained for all rates (see `LeastCosts`).
+        If all rates are multiples of one function of m, one iteration is the program for the least m at another eps.
+        Otherwise `cost` has to be attained for all rates (see `LeastCosts`).
         """
         loop = self._loop
         if isinstance(loop, str) or isinstance(loop.paths, str) or self._is_restricted:
@@ -357,10 +364,10 @@ class EveryNumber:
     def _attained_for_all_rates(self, program: Program, rates: Mapping[Fraction, RationalFunction]) -> RationalFunction:
         """Return a lower bound of the constant of one iteration, as a function of m.
 
-        In `program` each rate is a mark, a key of `rates`, in place of a function of m, its value in `rates`. For
-        rates r, E(u', r) - Σ r·|x| is a lower bound, where E(u', r) is the least cost of noises that reach an output
-        at u', and x are noises that reach it at the adjacent u (see `LeastCosts`). E is concave in r, and
-        proportional to r. So it is at least the sum of its values with one rate each, all others 0.
+        In `program` each rate is a mark, a key of `rates`, in place of a function of m, its value in `rates`. Let x be
+        noises that reach an output at u, and E(u', r) the least cost, for the rates r, of noises that reach the output
+        at the adjacent u' (see `LeastCosts`). Then E(u', r) - Σ r·|x| is a lower bound. E is concave in r, and
+        proportional to r. So E is at least the sum of its values with all rates but one set to 0.
         """
         best = RationalFunction.constant(0)
         with suppress(Undecided):

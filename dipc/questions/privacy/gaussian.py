@@ -566,7 +566,7 @@ def _pairs_in(box: Clipped, mechanism: GaussianMechanism, pairs: Pairs | EveryPa
 def _allowed_pairs(moves: AllowedMoves) -> Iterator[tuple[Input, Input]]:
     """Yield pairs of inputs with one of the allowed `moves`, among them one whose move shifts the outputs most.
 
-    Raises OutsideFragment if the greatest move is not known, or only approached.
+    Raises OutsideFragment if the greatest move is not known, or if moves only come arbitrarily close to the greatest.
     """
     extreme = moves.extreme
     if extreme is None:

@@ -109,8 +109,9 @@ class LeastDelta(PrivacyAnswer):
 class Subject:
     """The `program` of a privacy question, with the `engine` that decides obligations.
 
-    In a composition it is the first program. `asked` has the values of the first fields of each answer (see
-    `PrivacyAnswer`). `progress` is called with the number of inputs, or pairs, that are done, and the number of all.
+    In a composition `program` is the first of the programs. `asked` has the first fields of each `PrivacyAnswer`: name
+    of the program, adjacency, description of the inputs, number of pairs. `progress` is called with the number of
+    inputs, or pairs, that are done, and the number of all.
     """
 
     program: Program
@@ -501,10 +502,10 @@ class ShiftLaws(Laws):
         return replace(ends, proved=bounds.proved, reason=None if is_exact else bounds.reason)
 
     def loss(self, eps: Fraction, digits: int) -> Loss:  # noqa: ARG002
-        """Return the largest loss at `eps`: that of a candidate as great as the upper bound by shifts of the noises.
+        """Return the largest loss at `eps`, if some candidate attains the upper bound by shifts of the noises.
 
-        The value is exact, whatever the number of `digits`. Raises DiagnosticError or LimitReached if there is no
-        such candidate.
+        The value is exact, whatever the number of `digits`. Raises DiagnosticError or LimitReached if no candidate
+        attains the upper bound.
         """
         with suppress(Undecided):
             proved = self.bounds.proved

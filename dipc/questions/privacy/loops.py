@@ -119,8 +119,9 @@ class LoopPath:
 
     `slacks` are the changes that may not be negative, `outputs` those that must be 0. `alive` is the number of noises
     drawn before the path and compared later. `drawn` has the laws and rates of the noises drawn on the path, and
-    `means` the changes of their means. `carried` has the indices of the noises, of both kinds, that are compared
-    after the goal. `is_iteration` is True if the path belongs to an iteration, and False before and after the loop.
+    `means` the changes of their means. `carried` has the indices of the noises that are compared after the goal, drawn
+    before the path or on it. `is_iteration` is True if the path belongs to an iteration, and False before and after the
+    loop.
 
     `own` are the slots of the iteration's inputs on which the path depends. If inputs are compared without noise, the
     path leads from those in the first of `cells` to those in the second; otherwise `cells` is None.
@@ -658,10 +659,10 @@ def _ratio(ends: Sequence[Change], kept: int, moved: int) -> Fraction | None:
 
 
 def _distance(ratio: Fraction, candidates: Sequence[Change], moved: Change, within: Neighborhood) -> Fraction:
-    """Return the greatest shift of a noise for moves of the inputs within `within`.
+    """Return the greatest sum of two moves of means, when inputs move within `within`.
 
-    The shift is the move of the mean `moved`, plus `ratio` times the move of one of the means `candidates`, all with
-    the worst signs.
+    The first is the move of the mean `moved`. The second is `ratio` times the greatest move of a mean in `candidates`.
+    Both are taken with the signs for which the sum is greatest.
     """
     own = dict(moved.here.inputs)
     each = [dict(change.here.inputs) for change in candidates]

@@ -418,7 +418,7 @@ class Renyi(PrivacyAnswer):
     """The largest Rényi divergence of an `order` at `eps` over all pairs, and the pair that has it.
 
     `value` encloses the divergence D; None is infinity. `moment` is the closed form of e^((order-1)·D) at the pair,
-    valid for every eps or for this one alone; None if it is not known.
+    None if it is not known. The closed form may be valid for `eps` alone.
     """
 
     DIVERGENCE = "order value:ends moment input adjacent"
@@ -501,9 +501,9 @@ Moment = tuple[ClosedForm | None, Ends]
 
 
 def moment_of(summands: Iterable[ClosedForm | None], eps: Fraction, digits: int) -> Moment | None:
-    """Return the sum of `summands` with an enclosure at `eps` to more than `digits` digits.
+    """Return (the sum of `summands` as a closed form, its enclosure at `eps` to more than `digits` digits).
 
-    None if a summand is infinite. The closed form is valid for one eps alone if that of a summand is.
+    None if a summand is infinite. If a summand is valid for one eps alone, so is the sum.
     """
     known: list[ClosedForm] = []
     for summand in summands:

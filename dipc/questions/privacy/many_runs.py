@@ -108,7 +108,8 @@ _Gridded = tuple[flint.arb, list[flint.arb]]
 class _Grid:
     """The distributions of the losses on a grid of step `step`: `laws` has that of one run of each program.
 
-    `width` and `mean` are the w and m of the lemma at the top of this module; both are 0 if no output was divided.
+    An output whose loss is between two points may be divided between them. Then `width` is the greatest distance of
+    such points, and `mean` an upper bound of the mean change of one output's loss. Both are 0 if no output was divided.
     """
 
     step: flint.arb
@@ -299,12 +300,11 @@ def _cut(masses: flint.arb_poly, least: float) -> tuple[int, flint.arb_poly]:
 
 @frozen
 class _Sum:
-    """The distribution of the loss of all runs at a pair: masses on the points `start` + j·`step`.
+    """The distribution of the loss of all `runs` at a pair: masses on the points `start` + j·`step`.
 
     `zeroth[j]` is the sum of the masses a from point j on, and `first[j]` that of a·e^-loss. `infinite` is the
     probability of an infinite loss, `rest` that of the losses that were cut off. `precision` is that of the balls in
-    bits. If outputs were divided, `width` and `mean` are the w and m, for all `runs`, of the lemma at the top of this
-    module; `width` is 0 if none was divided.
+    bits. `width` and `mean` are those of `_Grid`: the errors of outputs that were divided between two points.
     """
 
     start: flint.arb

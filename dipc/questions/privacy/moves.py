@@ -49,7 +49,7 @@ class _PairSet:
 
     @cached_property
     def inside(self) -> Mapping[int, Fraction] | None:
-        """A pair that satisfies all half-spaces; None if there is none."""
+        """The values, by key, of a pair that satisfies all half-spaces; None if there is none."""
         found = solution(self.system, range(2 * self.count))
         return None if isinstance(found, Infeasible) else found
 

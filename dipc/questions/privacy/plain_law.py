@@ -63,10 +63,10 @@ def plain_release(program: Program) -> Program | None:
 
 
 def _choice(exit_: Exit, output: int) -> tuple[Affine, _Choice] | None:
-    """Return (the form of the inputs that `exit_` releases in the slot `output`, its weight with its noises).
+    """Return (the form of the inputs that `exit_` releases in the slot `output`, (weight, noises) of the exit).
 
-    Each noise is given by its A_i of the lemma at the top of this module. None for exits with conditions or weights
-    that depend on eps, and for other noise than Laplace noise.
+    Each noise is given by (a/c)², where a is its rate as Laplace noise and c its factor in the output. None for exits
+    with conditions or weights that depend on eps, and for other noise than Laplace noise.
     """
     state, value = exit_.state, exit_.state.outputs[output]
     if state.constraints.items or state.guards.items or not isinstance(value, Affine):

@@ -136,9 +136,10 @@ class FactorBase:
 
 
 def _normalized(element: ExpPoly) -> ExpPoly:
-    """Return `element`·c·e^{q·eps} for c and q such that its least term is ±1·eps^k and its value at 1 is positive.
+    """Return `element`·c·e^{q·eps} for c and q such that the term with the least exponent is ±1·eps^k.
 
-    An element without roots eps > 0 becomes positive.
+    The sign of c is the one for which the value at eps = 1 is positive, if it is not 0. An element without roots eps >
+    0 becomes positive.
     """
     exponent, coefficient = element.lowest()
     result = element * ExpPoly.term(1 / abs(coefficient), 0, -exponent)
@@ -277,9 +278,9 @@ def _table(name: str, said: Sequence[str], rows: Sequence[Sequence[Closed]]) -> 
 
 
 def _counts(runs: int, kinds: int) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Yield each tuple of `kinds` numbers >= 0 that add up to `runs`, with the number of orders of such outputs.
+    """Yield (counts, n) for each tuple of `kinds` counts >= 0 that add up to `runs`.
 
-    A binomial coefficient is computed from the one before it.
+    The number n says how many sequences of outputs have the i-th output counts[i] times: a multinomial coefficient.
     """
     if kinds == 1:
         yield (runs,), 1
