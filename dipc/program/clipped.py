@@ -164,9 +164,8 @@ def for_every_input(program: Program) -> Program | None:
 
     An input is clipped if it is read only through clamps, such as `min(max(x, 0), 1)`: by the program, its ideal, its
     metric and its claim. A claim that does not depend on distances of inputs holds at every input exactly if it holds
-    at every input that the result allows (the lemma of the module). The result is None if no input is clipped, if
-    `program` has a `requires` already, or if the question selects inputs, as a selected input may be outside of the
-    box.
+    at every input that the result allows. The result is None if no input is clipped, or if `program` has a `requires`
+    already. It is also None if the question selects inputs, as a selected input may be outside of the box.
     """
     core = program.core
     if type(program) is not Program or core.requires is not None or core.selection is not None:

@@ -80,10 +80,13 @@ _Zeros = Mapping[ChoiceWeight, tuple[Root, ...]]
 def exits_with_weights(chain: Chain, weights: Weights, limits: Limits) -> Exits:
     """Return the exits of `chain`, a chain with choices, each with its weight.
 
-    The weight of an exit is a sum over all paths to it: of the products of the weights of the choices on each path.
-    `weights` computes those of single choices. If a single path leads to an exit, the intervals into which finite noise
-    falls on the path are independent. They are kept as events, and are not factors of the weight, as their product can
-    be long. Raises DiagnosticError for a loop that can run forever at some eps, Undecided past one of `limits`.
+    The weight of an exit is the sum, over all paths to the exit, of the product of the weights of the choices on the
+    path. `weights` computes the weights of single choices.
+
+    Noise that is only compared with finitely many numbers is drawn as a choice of an interval between these numbers. If
+    a single path leads to an exit, the intervals chosen on it are independent. They are kept as events, because as
+    factors of the weight their product could be long. Raises DiagnosticError for a loop that can run forever at some
+    eps, Undecided past one of `limits`.
     """
     graph = reach(chain)
     if not chain.flow.forward:
@@ -115,9 +118,10 @@ def exits_with_weights(chain: Chain, weights: Weights, limits: Limits) -> Exits:
 
 
 def _only_paths(reached: Reach) -> dict[int, tuple[ChoiceWeight, ...]]:
-    """Return the choices on the path to each end of `reached` to which a single path leads, by the end's node.
+    """Return {end: the choices on the path} for each end of `reached` to which a single path leads.
 
-    Ends whose path draws no finite noise are left out. The chain has no cycles.
+    An end is given by its node. Only paths on which some noise is drawn as a choice of an interval are listed. The
+    chain has no cycles.
     """
     before = _steps_to(reached)
     paths: dict[int, tuple[ChoiceWeight, ...]] = {}
@@ -487,10 +491,12 @@ class Exits:
     """All exits of `program` for given finite inputs; real and int inputs are left symbolic.
 
     `states` are the states in which the exits end, except that those which cannot give the wanted outputs may be
-    missing. The node of an exit in the chain is the key of `weights`, for the weight of its choices, and of
-    `intervals`, for the intervals into which its finite noise falls. Both mappings are empty for a program without
-    choices. Invariant: no run takes two exits, and at any input the probability of an answer is the sum over its exits
-    whose guards hold there.
+    missing. The keys of `weights` and of `intervals` are the nodes of these states in the chain. `weights` has the
+    weight of an exit's choices. `intervals` has the intervals that were chosen for noises on its path, where they are
+    no part of the weight. Both mappings are empty for a program without choices.
+
+    Invariant: no run takes two exits, and at any input the probability of an answer is the sum over its exits whose
+    guards hold there.
     """
 
     program: CoreProgram
@@ -596,10 +602,10 @@ _MOST_COUNTED, FEW_RUNS = 3_000, 64
 
 
 def many_runs(flow: Flow, limits: Limits) -> ManyRuns | None:
-    """Return the runs of the program of `flow`, to be counted for each answer.
+    """Return an object that counts the runs of the program of `flow` to each answer.
 
-    None if the program compares so little that no answer has many runs, if its runs cannot be counted, or if it has
-    more instructions than `limits` allows states.
+    The result is None if the program has too few comparisons for many runs, or if its runs cannot be counted. It is
+    also None if the program has more instructions than `limits` allows states.
     """
     # A run usually passes through every instruction but jumps at least once.
     steps = [each for each in flow.program.instructions if not isinstance(each, Jump)]
@@ -611,7 +617,10 @@ def many_runs(flow: Flow, limits: Limits) -> ManyRuns | None:
 
 
 class ManyRuns:
-    """The numbers of runs to each answer of a program, and the limits for exploring these runs."""
+    """The numbers of runs to each answer of a program, which decide how its runs are explored.
+
+    Runs are explored one by one, or are kept as a graph of runs if an answer has many of them.
+    """
 
     def __init__(self, flow: Flow, steps: int, most: int) -> None:
         self._flow = flow
@@ -644,11 +653,11 @@ class ManyRuns:
         return replace(limits, states=min(limits.states, 2 * self._steps))
 
     def few(self, wanted: Mapping[int, Value], limits: Limits) -> Limits | None:
-        """Return limits for exploring the runs to the outputs `wanted` one by one, or None if that is not worthwhile.
+        """Return limits, at most `limits`, for exploring the runs to the outputs `wanted` one by one.
 
-        The limits are at most `limits`. Exploration unites runs whose constraints together are one set. If it has left
-        as many runs to another answer separate before, it is not worthwhile. Runs that are united need about as many
-        states as counting them did.
+        Exploration merges runs whose constraints together are one set. The result is None if that left too many runs
+        for another answer before, which had no more runs than this one. If the answer has many runs, the limits allow
+        about as many states as counting the runs needed.
         """
         end = self._end(wanted)
         if end is None or self._runs is None:
@@ -658,7 +667,7 @@ class ManyRuns:
         return self._united(limits)
 
     def shared(self, limits: Limits) -> Limits:
-        """Return limits, at most `limits`, for exploring the runs to all answers together."""
+        """Return limits for exploring the runs to all answers together, with at most as many states as `limits`."""
         return self._united(limits) if self._ends else limits
 
     def _united(self, limits: Limits) -> Limits:

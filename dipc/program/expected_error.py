@@ -70,11 +70,12 @@ class Measured:
 
 
 def measured(program: Program, moment: int, output: str | None = None) -> Measured:
-    """Return the error of `program` whose expectation is computed.
+    """Select the error of `program` whose expectation is computed.
 
-    It is that of the output named `output`. Without a name, it is the distance of whole answers if the `metric` block
-    gives one for finite outputs, and otherwise the error of the only output. `moment` is 1 for |Z| or 2 for Z², where Z
-    is the error, else ValueError is raised. Raises DiagnosticError if the program has no error that can be measured.
+    With an `output`, it is the error of the numeric output with this name. Without a name, it is the distance of whole
+    answers if the `metric` block defines one for finite outputs, and otherwise the error of the only output. `moment`
+    is 1 for the expectation of |Z| or 2 for that of Z², where Z is the error of an output. Raises ValueError for
+    another moment, and DiagnosticError if the program has no error that can be measured.
     """
     core = program.core
     if moment not in (1, 2):

@@ -241,10 +241,10 @@ class Ideal:
 
     @cached_property
     def runs(self) -> RunSet | None:
-        """All runs of the ideal; None if they have too many states, or cannot be counted (see `chain/series.py`).
+        """All runs of the ideal; None if they have too many states or cannot be counted.
 
-        None, too, for a program with `requires`. A run is any combination of paths, one through each segment, and some
-        combinations may violate `requires`.
+        The result is also None for a program with `requires`, because a run combines any paths through the segments,
+        and some combinations may violate `requires`.
         """
         if self.program.allowed is not None:
             return None
@@ -293,10 +293,10 @@ class Ideal:
     def regions_near(
         self, finite: Mapping[int, Value], point: Mapping[int, Fraction], radius: Fraction
     ) -> tuple[Region, ...]:
-        """Return the regions, cut to the inputs that differ from `point` by less than `radius` in each real and int.
+        """Return the regions, cut to the inputs that differ from `point` by less than `radius` in each coordinate.
 
-        `finite` are the values of the finite inputs, by slot. Raises DiagnosticError if det is undefined for some
-        input, LimitReached past the limits of the program.
+        `point` has the values of the real and int inputs, and `finite` those of the finite inputs, by slot. Raises
+        DiagnosticError if det is undefined for some input, LimitReached past the limits of the program.
         """
         guards: list[Constraint] = []
         whole = frozenset(self.whole_inputs)

@@ -173,9 +173,10 @@ class _Exchanges:
         return False
 
     def _ways(self) -> Iterator[tuple[int, ...]]:
-        """Yield sets of groups of draws, each to be exchanged together with the inputs.
+        """Yield the choices of groups of draws that may exchange their draws together with the inputs.
 
-        A set is a tuple of indices in `_groups`. The one that gave the last proof is first.
+        Each choice is a tuple of indices in `_groups`, and is tried in turn. The choice that gave the last proof comes
+        first.
         """
         every = tuple(range(len(self._groups)))
         tried: set[tuple[int, ...]] = set()

@@ -105,9 +105,9 @@ class Metric:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the `metric` block has neither of two conditions.
+        """Whether inputs are never infinitely far apart, and answers count as equal only if they are equal.
 
-        They are the one for inputs to be infinitely far apart, and the one for answers to count as equal.
+        This holds for a program whose `metric` block has no condition of either kind.
         """
         return self.core.apart is None and self.core.same is None
 
@@ -324,10 +324,12 @@ class ConvexSet:
     def _by_paths(self, point: Point, bounds: tuple[Bound, ...]) -> Fraction:
         """Return the distance from `point` to the set by the largest coordinate, if its guards bound differences.
 
-        `bounds` has a triple (x, y, D) for each least difference D of x - y on the set. The closed set meets the box of
-        radius t around the point if and only if each D is at most the greatest x - y in the box. This is point[x] -
-        point[y] + 2t, or with a single t if x or y is the origin. Proof: a positive cycle in the graph of set and box
-        passes the origin once. So it consists of a path in the set, of length at most D, and of one or two sides of the
+        `bounds` has triples (x, y, D), where D is the least value of x - y on the set. The closed set meets the box of
+        radius t around the point if and only if each D is at most the greatest value of x - y in the box. This value is
+        point[x] - point[y] + 2t, with t in place of 2t if x or y is the origin.
+
+        Proof: if the set and the box do not meet, the graph of their differences has a positive cycle, which passes the
+        origin once. So the cycle consists of a path in the set, of length at most D, and of one or two sides of the
         box. If all D and t are integers, set and box have a common integer point.
         """
         least = _ZERO

@@ -77,10 +77,11 @@ _REMEMBERED_PLANS = 20_000
 class _Plan:
     """The result of exploring a program for all rows with the same finite inputs and outputs.
 
-    `exits` give these outputs; if there would be too many, `graph` has their runs instead. `inputs` and `balls` are the
-    indices of the other inputs and outputs of a row, on which the probability depends besides gamma. `bounds` caches
-    the probability by the cells of these and of gamma. `events` caches the event of each component, by its number among
-    all components of the exits and by the cells on which it depends.
+    `exits` are all exits to these outputs. If there would be too many, `graph` has the runs to the outputs instead, and
+    otherwise it is None. `inputs` are the indices of the real and int inputs on which the probability depends, and
+    `balls` those of the real and int outputs that the rows state. `bounds` caches the probability by the cells of
+    gamma, of these inputs and of these outputs. `events` caches the event of each component, by its number among all
+    components of the exits and by the cells on which it depends.
     """
 
     exits: tuple[Exit, ...]
@@ -201,10 +202,11 @@ class Probabilities:
         return tuple((exit_.event, exit_.weight) for exit_ in plan.exits)
 
     def plan_exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[Exit, ...] | None:
-        """Return the exits from the finite cells of `inputs` to those of `outputs`, or None if the runs are a graph.
+        """Return the exits from the finite cells of `inputs` to those of `outputs`.
 
-        The result is the same object for all rows with these finite cells. Raises Undecided past a limit and
-        DiagnosticError for programs that fail.
+        The result is None if there would be too many exits, so that the runs are kept as a graph instead. It is the
+        same object for all rows with these finite cells. Raises Undecided past a limit and DiagnosticError for programs
+        that fail.
         """
         plan = self._plan(inputs, outputs)
         return plan.exits if plan.graph is None else None
@@ -477,9 +479,10 @@ class Program:
 
     @cached_property
     def row_flow(self) -> Flow:
-        """The flow for rows with given inputs, which draws some noise as finite choices.
+        """The flow for rows with given inputs, with choices in place of some noises.
 
-        It is the noise that is compared with finite values only: a choice of the interval between them is enough.
+        A noise that is only compared with finitely many numbers may become a choice of the interval between these
+        numbers into which the noise falls. The probabilities of all answers are unchanged.
         """
         return with_finite_noise(self.flow)
 

@@ -99,10 +99,10 @@ Sum = tuple[Fraction, tuple[tuple[Node, Fraction], ...]]
 
 
 class ExpressionTable:
-    """Expressions as numbers: equal forms have one number, their index in the table.
+    """A table of expressions, each represented by its index in the table; equal forms have one index.
 
     A form is a tuple: ("constant", value), ("input", slot), ("draw", label), ("sum", constant, terms), ("if",
-    condition, then, otherwise), or an operation's name with the numbers of its operands. `leaves` are the inputs and
+    condition, then, otherwise), or an operation's name with the indices of its operands. `leaves` are the inputs and
     draws that an expression depends on, as bits.
     """
 
