@@ -245,7 +245,10 @@ class _Bounded(python.NodeTransformer):
         return python.copy_location(_call(_EXACT, *parts), node)
 
     def visit_Call(self, node: python.Call) -> python.AST:
-        """Visit the call `node`; keep the binary number in `Fraction(0.1)`, which is not a tenth in Python either."""
+        """Return the call `node` with its parts transformed, except literal arguments of `Fraction`.
+
+        In Python `Fraction(0.1)` is not 1/10, but the binary number next to it.
+        """
         if self._module.called(node.func) == "fractions.Fraction":
             kept = [each if isinstance(each, python.Constant) else self.visit(each) for each in node.args]
             return python.copy_location(python.Call(node.func, kept, node.keywords), node)

@@ -109,7 +109,7 @@ class Scalar:
 class Alias:
     """A name that stands for an expression, its `value`.
 
-    It is a constant, a multiple of eps, or the current element of a loop.
+    The expression is a constant, a multiple of eps, or the current element of a loop.
     """
 
     value: ast.Expr
@@ -169,10 +169,11 @@ class Many:
 class Frame:
     """A function that is being translated: the mechanism itself, or a called function whose value goes to `result`.
 
-    Names follow Python's rules. A name that the function assigns belongs to it everywhere. Any other name belongs to
-    the enclosing function `around`, if there is one, and otherwise to the file. `env` says what the function's `names`
-    mean while a function that it calls is translated. `scalars` has its variables, each as one variable of the program,
-    and `functions` the functions defined in it. `gone` are the variables of its loops that have ended.
+    Names follow Python's rules. A name that the function assigns belongs to it everywhere, and is one of its `names`.
+    Any other name belongs to the enclosing function `around`, if there is one, and otherwise to the file. `env` keeps
+    what names mean in this function while a function that it calls is translated. `scalars` has its variables, each as
+    one variable of the program, and `functions` the functions defined in it. `gone` are the variables of its loops that
+    have ended.
     """
 
     node: python.FunctionDef
@@ -555,9 +556,10 @@ class Expressions:
         )
 
     def _require_meant(self, node: python.expr, name: str) -> None:
-        """Raise DiagnosticError unless `name`, a constant of the mechanism, also denotes it in Python at `node`.
+        """Raise DiagnosticError if Python knows another value, or no value, as `name` at `node`.
 
-        In a called function, the name may denote another number of the file, or nothing.
+        `name` is a constant of the mechanism. In a called function, the name may denote another number of the file, or
+        nothing.
         """
         if not self.frames or name in self.frozen:
             return
@@ -1151,7 +1153,8 @@ class Expressions:
     def _extreme_meant(self, node: python.expr) -> python.expr:
         """Return the call, such as `max(xs)`, whose value the variable `node` holds.
 
-        It is known only if the list does not change after the call. Any other expression is returned unchanged.
+        Return `node` itself if no such call is known, as for a list that may change after the call, and for any other
+        expression.
         """
         if isinstance(node, python.Name) and len(self.frames) == 1 and isinstance(self.env.get(node.id), Scalar):
             return self.extremes.get(node.id, node)

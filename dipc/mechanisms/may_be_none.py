@@ -265,9 +265,9 @@ class MissingValues:
     # --- expressions ------------------------------------------------------------------------------
 
     def _value_used(self, node: ast.Expr, facts: Facts, distribution: ast.Distribution) -> None:
-        """Raise DiagnosticError if the expression `node` in `distribution` may be missing where `facts` hold.
+        """Raise DiagnosticError if `distribution` uses a missing value in its expression `node`, where `facts` hold.
 
-        It may be None itself, as a value of a choice, but no part of it may be missing.
+        The expression may be None itself, as an option of a choice. Variables and list elements in it must have values.
         """
         if isinstance(distribution, ast.ExponentialMechanism):
             facts = facts.added(Facts(assigned=frozenset([distribution.variable])))

@@ -373,7 +373,7 @@ def rational(module: Module, node: python.expr) -> Fraction | None:
 
 
 def _has_float(node: python.expr) -> bool:
-    """Whether Python computes the expression `node` as a float: `Fraction(0.1)` is not a tenth."""
+    """Whether the expression `node` is a float or a quotient, perhaps with a sign: Python computes these as floats."""
     match node:
         case python.Constant(value=value):
             return isinstance(value, float)

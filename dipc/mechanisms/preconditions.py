@@ -103,10 +103,11 @@ class ConditionReader:
         return self._plain(node)
 
     def _quantified(self, node: python.expr, body: ast.Expr, places: _Places, *, every: bool) -> ast.Expr:
-        """Return the condition that `body` holds at every index of `places` or, without `every`, at some index.
+        """Return a condition without a generator: `body` holds at every index of `places`.
 
-        `node` is the condition in Python. A comparison holds at every index if the least or the greatest difference of
-        its sides satisfies it.
+        With `every` false, the condition is that `body` holds at some index. For example, q[j] >= 1 for every j
+        becomes: the least q[j] - 1 over all j is >= 0. `node` is the condition in Python. Raises DiagnosticError if
+        `body` cannot be written so.
         """
         span = body.span
         match body:

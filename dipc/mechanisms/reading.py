@@ -491,7 +491,7 @@ class _Header:
         known: Mapping[str, Kind],
         frozen: dict[str, tuple[ast.Expr, python.expr]],
     ) -> Iterator[ast.IdealDecl]:
-        """Yield the ideal that the decorator gives, or the program without its noise if each draw has a mean.
+        """Yield at most one ideal: the decorator's, or the program without its noise if each draw has a mean.
 
         `final` is the translated mechanism with its `outputs`, and `known` has the kinds of values of its inputs. The
         constants of the file that only the ideal uses are added to `frozen`.
@@ -686,9 +686,9 @@ class _Final:
 
     @property
     def depends_on_constants(self) -> bool:
-        """Whether some type is right for the current constants only.
+        """Whether the constants decide which value of some type is the least.
 
-        This is a type whose least number depends on the constants.
+        If so, the types are right for the current values of the constants only.
         """
         return any(kind.unordered and kind.base in ("range", "listed") for kind in self.kinds.values())
 
@@ -807,8 +807,9 @@ class _Final:
     def _flags(self, like: _Final | None) -> dict[str, str]:
         """Return {number: flag} for the variables with real or integer noise that may be None.
 
-        The flag is a variable that is true where the number is not None. If this is the right answer, `like` is the
-        mechanism, whose flags are used for the outputs; otherwise it is None.
+        The flag is a variable that is true where the number is not None. `like` is None if this function is the
+        mechanism. If this function is the ideal, `like` is the mechanism, whose flags are also those of the ideal's
+        outputs.
         """
         flags = {}
         for name, kind in list(self.kinds.items()):
@@ -827,9 +828,12 @@ class _Final:
         return flags
 
     def _as_in(self, answer: Answer, kind: Kind, like: _Final) -> Kind:
-        """Return the type of the mechanism's output for `answer`, a part of the right answer with the type `kind`.
+        """Return the type of the output `answer` of the ideal: the type that the mechanism has for this output.
 
-        `like` is the mechanism. Raises DiagnosticError if the right answer may be outside of that type.
+        `like` is the mechanism, and `kind` is the type found for the ideal's values. If the type in the mechanism has
+        finitely many values, and None is not one of them, it is first extended in `like` by the values of `kind`.
+        Raises DiagnosticError if the ideal may be None and the mechanism is always a number, if one type cannot hold
+        the values of both, and if the ideal may be the number that represents None.
         """
         own = like.kinds[answer.name]
         if kind.none and not own.none and answer.name not in like.presence:
@@ -863,7 +867,10 @@ class _Final:
 
     @staticmethod
     def _meets_none(own: Kind, kind: Kind) -> bool:
-        """Whether a number of `kind` may equal the number that represents None in `own`."""
+        """Return False only if no number of `kind` is the number that represents None in the type `own`.
+
+        In `own`, the number that represents None is less than all other numbers.
+        """
         if own.base == kind.base == "range":
             apart = kind.ends[0].minus(own.ends[0])
             return apart.value < 0 or any(coefficient < 0 for _, coefficient in apart.terms)

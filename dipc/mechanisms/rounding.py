@@ -72,7 +72,10 @@ _MOST_BITS = 10
 
 @dataclass(frozen=True)
 class Numeric:
-    """The kind of a number in Python; for exact floats, with the number of binary digits after the point."""
+    """The kind of a number in Python, its `form`.
+
+    For an exact float, `bits` is the greatest number of binary digits after the point; otherwise it is 0.
+    """
 
     form: Form
     bits: int = 0

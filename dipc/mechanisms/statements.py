@@ -48,7 +48,10 @@ _OF_THE_FILE = python.FunctionDef(
 
 @dataclass(frozen=True)
 class Answer:
-    """One part of what a function returns: a value, or a list."""
+    """One part of what a function returns: a value, or a list.
+
+    `name` is the output for this part. `array` is the list, or None if the part is a value.
+    """
 
     name: str
     array: Array | None
@@ -888,7 +891,7 @@ class Statements(Expressions):
         """Yield a list that collects the statements written for the body of the loop `statement`.
 
         The loop has at most `times` rounds. `loop` records what `break` does in it. Raises DiagnosticError if a name
-        has another meaning after the body, because every round has the same statements.
+        means something else after the body than before it, because every round has the same statements.
         """
         before = dict(self.env)
         self.loops.append(times)
@@ -1307,9 +1310,10 @@ def _counts(body: Sequence[python.stmt], name: str) -> int | None:
     totals: set[int] = set()
 
     def follow(statements: Sequence[python.stmt], count: int) -> set[int] | None:
-        """Return how many elements may have been appended after `statements`, if `count` were appended before.
+        """Return the possible numbers of appended elements after `statements`, if `count` were appended before them.
 
-        None if some path leaves the loop after more than one, or appends in a loop of its own.
+        The set is empty if every path leaves the round before the end of `statements`. None is returned if a path
+        leaves the loop after more than one element, or if an inner loop appends.
         """
         here = {count}
         for statement in statements:

@@ -432,8 +432,8 @@ class Inference:
     """An analysis that finds the kinds of the variables that some statements assign.
 
     `known` are the kinds of inputs and annotated variables, and `constants` the values of the constants by name.
-    `names` are the strings that the function uses as values. `unwritten` are the outputs that no variable of the
-    function names.
+    `names` are the strings that the function uses as values. `unwritten` are the outputs for answers that have no name
+    in the function, such as that of `return i + 1`.
     """
 
     module: Module
