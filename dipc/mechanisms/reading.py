@@ -674,7 +674,6 @@ class _Final:
         Rounding(
             self.module,
             lambda name: spelling.get(name, name),
-            self.constants,
             forms,
             self.kinds,
             list(known),

@@ -136,7 +136,6 @@ class Rounding:
 
     module: Module
     spelling_of: Callable[[str], str]
-    values: Mapping[str, Fraction]
     constants: Mapping[str, Numeric]
     kinds: Mapping[str, Kind]
     inputs: Sequence[str]

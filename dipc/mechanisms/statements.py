@@ -67,7 +67,6 @@ class _Loop:
 
     flag: str | None = None
     then: Sequence[python.stmt] | None = None
-    used: bool = False
 
 
 class Statements(Expressions):
@@ -810,7 +809,6 @@ class Statements(Expressions):
         loop = self.around[-1]
         if isinstance(statement, python.Continue):
             return
-        loop.used = True
         if loop.then is not None:
             if loop.then:
                 self.block(loop.then, tail=False)
