@@ -32,10 +32,10 @@ def question_key(context: str, question: str) -> bytes:
 
 
 class Cache:
-    """A file that keeps answers to questions: an SQLite database, which is created if it does not exist.
+    """A file that keeps answers to questions, as an SQLite database; the file is created if it does not exist.
 
-    Keys and answers are as `question_key` and the functions of `shared.py` write them. Raises DiagnosticError
-    (E1302-E1306) for a file that cannot be used.
+    A key is a hash made by `question_key`, and an answer is a text, such as a decision written by `shared.py`. Raises
+    DiagnosticError (E1302-E1306) for a file that cannot be used.
     """
 
     def __init__(self, path: str | os.PathLike[str], engine: str, patience: float = PATIENCE) -> None:

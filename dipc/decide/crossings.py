@@ -58,10 +58,11 @@ _FEW, _MOST_DIGITS = 16, 640
 
 @frozen(eq=False)
 class EnclosedRoot:
-    """An eps at which the slack Pr - 1 + beta of an obligation is 0, and the only one in [`lower`, `upper`].
+    """An eps at which the slack Pr - 1 + beta of an obligation is 0, known as the only zero in [`lower`, `upper`].
 
-    At this eps the slack increases if it `rises`, and decreases otherwise. `signs` computes signs of the slack around
-    it. `exact` is the eps as a rational number, or None if it is not known to be rational.
+    If it `rises`, the slack changes there from negative to positive, else from positive to negative. `signs` computes
+    the sign of the slack at other eps. `exact` is the zero as a rational number, or None if it is not known to be
+    rational.
     """
 
     lower: Fraction
@@ -112,9 +113,10 @@ Stretch = tuple[EpsCut, EpsCut]
 
 
 def cuts(interval: Interval) -> Stretch:
-    """Return the two ends of `interval` as cuts.
+    """Return the two ends of `interval` as cuts (lower, upper).
 
-    A cut is before the lower end if this belongs to the interval, else after it; and likewise for the upper end.
+    The lower cut is before its number if the number belongs to the interval, else after it. The upper cut is after its
+    number if the number belongs to the interval, else before it.
     """
     return EpsCut(interval.lower, not interval.lower_closed), EpsCut(interval.upper, interval.upper_closed)
 
@@ -185,9 +187,10 @@ def stretches(regions: Iterable[FailureRegion]) -> Iterator[Stretch]:
 
 
 class _Signs:
-    """The signs of the slack Pr - 1 + beta at single eps of `cell`, an interval on which beta is one quotient.
+    """The signs of the slack Pr - 1 + beta at single eps, each computed once.
 
-    `search` computes the Taylor series of the slack.
+    All eps are in one interval `cell`, on which beta is a quotient of two exponential polynomials. The Taylor series of
+    the slack come from `search`.
     """
 
     def __init__(self, search: SeriesDecision, cell: FormCell, exact: NormalSum | None) -> None:
@@ -334,11 +337,11 @@ class _Question:
         return sorted(inside or {interval.inner_point})
 
     def _by_signs(self, interval: Interval, signs: _Signs, samples: Sequence[Fraction]) -> list[Stretch] | Fraction:
-        """Return the failing intervals within `interval` as pairs of cuts, or one eps to be added to `samples`.
+        """Return the failing intervals within `interval` as pairs of cuts, or one eps that `samples` lack.
 
-        The slack has zeros where its sign, by `signs`, differs between neighboring samples. Between two zeros, a
-        decision has to confirm the sign of the samples there. If it finds an eps with the other sign, that eps is
-        returned.
+        A zero of the slack is located between two neighboring samples at which it has different signs, by `signs`.
+        Between two zeros, a decision must confirm that the slack keeps its sign. If it finds an eps with the other
+        sign, that eps is returned.
         """
         known = [(eps, sign) for eps in samples if (sign := signs.sign(eps))]
         if not known:
@@ -409,10 +412,10 @@ class _Question:
         return [far, self.fails(near, [ExpPoly.ONE])]
 
     def fails(self, interval: Interval, factors: Sequence[ExpPoly]) -> Decision:
-        """Decide whether 1 - Pr >= factor·beta on `interval` for one of `factors`, which are tried in turn.
+        """Decide whether 1 - Pr >= factor·beta on the whole `interval`, for at least one factor in `factors`.
 
-        The result is the decision for the first factor that is proved, or for the last one. With a factor in _STRICT,
-        which exceeds 1, it follows that 1 - Pr > beta, also in the limit at an end of the interval.
+        The factors are tried in turn. The result is the decision for the first one that is proved, or for the last one.
+        A factor in _STRICT exceeds 1: if it is proved, then 1 - Pr > beta, also in the limit at an end of the interval.
         """
         decision = Decision.undecided("")
         for factor in factors:
@@ -423,11 +426,11 @@ class _Question:
 
 
 def _at_cell_end(cut: EpsCut, end: RegionEnd, *, low: bool) -> EpsCut:
-    """Return `cut`, or a cut at `end` if `cut` is at the rational number that was used in place of `end`.
+    """Return `cut`, moved to the irrational `end` of a cell if it is at the rational used in place of `end`.
 
-    `end` is an end of a cell, and may be irrational: a failing interval was computed on a slightly larger interval with
-    rational ends. `low` tells whether `end` is the lower end of the cell. Raises OutsideFragment for a cut between the
-    end of the cell and the rational number.
+    Failing intervals are computed on an interval with rational ends that is slightly larger than the cell. `low` tells
+    whether `end` is the lower end of the cell. If it is rational, `cut` is returned unchanged. Raises OutsideFragment
+    for a cut that may be between the end of the cell and the rational number.
     """
     root = end.value
     if not isinstance(root, Root) or root.is_exact or cut.place is None:

@@ -80,10 +80,10 @@ class Pending:
 
 
 class Engine:
-    """An engine decides obligations, equal ones only once. This one does so at once, in the process that asks.
+    """A decider of questions: obligations, to be decided, and bounds, to be measured. Equal ones are decided once.
 
-    A question is an obligation, to be decided, or a bound, to be measured. Invariant: equal questions share one
-    `Pending`.
+    This class decides a question at once, in the process that asks it; subclasses may send it elsewhere. Invariant:
+    equal questions share one `Pending`, unless it was decided and forgotten.
 
     - `bounds` measures events, and `limits` bound the work of deciding signs.
     - `digits`: if it is given, the ends of failing intervals are known to this many digits, each interval with its
@@ -246,10 +246,10 @@ class Engine:
         return decision
 
     def _measured_briefly(self, bound: Bound) -> ClosedForm | None:
-        """Return the closed form of `bound` if computing it takes little time, else None.
+        """Return the closed form of `bound` if it is found within small limits, else None.
 
-        It is also None if proofs are kept. The result does not depend on earlier questions. Raises Undecided past a
-        limit that would stop a longer attempt, too.
+        The result is None, too, if decisions keep their proofs. It does not depend on earlier questions. Raises
+        Undecided if larger limits would not help.
         """
         if self._brief is None:
             return None
@@ -282,10 +282,10 @@ class Engine:
         return known
 
     def _holds_in_scope(self, measured: ClosedForm, obligation: Obligation) -> bool:
-        """Return True only if `obligation` is proved to hold by looking only at the eps with beta < 1.
+        """Return True if `obligation` is proved by looking only at the eps with beta < 1.
 
-        `measured` is the closed form of the probability. If it has few terms, or proofs are kept, nothing is tried and
-        the result is False.
+        `measured` is the closed form of its bound. False means that this proof failed or was not tried: it is tried
+        only if `measured` has many terms, the bound is a probability, and decisions need no proofs.
         """
         bound = obligation.bound
         nonnegative = bound.has_probabilities and bound.constant >= 0
@@ -360,7 +360,7 @@ class Underway(Generic[R]):
     def advance(self, engine: Engine) -> None:
         """Run the case until it is done, or until it needs a decision that `engine` does not have yet.
 
-        In the second case it goes on by itself as soon as the decision is known.
+        When that decision is made, the case continues without another call.
         """
         while not self.done:
             decision = None

@@ -167,9 +167,9 @@ __all__ = ["Bound", "Obligation", "Share"]
 
 @frozen
 class Obligation:
-    """The inequality `bound` >= 1 - `beta` for every value of the variable in `intervals`, at least one.
+    """The inequality `bound` >= 1 - `beta` for every value of a variable in `intervals`, at least one.
 
-    The variable is eps, or distance·eps where a distance is left open; deciding it is the same for both. The result is
+    The variable is eps, or distance·eps for a claim about every distance. An engine decides an obligation, and returns
     a `Decision`.
     """
 
@@ -222,11 +222,11 @@ Failure = tuple[SlackCell, ...]
 def failures(
     bound: Closed, beta: PiecewiseForm, arrangement: Arrangement, functions: Sequence[ExpPoly], limits: Limits
 ) -> list[Failure]:
-    """Return the maximal intervals on which `bound` < 1 - `beta`, in increasing order.
+    """Return the maximal intervals on which `bound` < 1 - `beta`, in increasing order, each as a tuple of cells.
 
-    Beta may be one of several closed forms b, on different intervals. `functions` must be all slacks `bound` + b - 1
-    that are not 0, and the functions at whose roots beta changes its closed form. `arrangement` has the roots of these
-    functions, and a sample between any two of them. Raises LimitReached if the work exceeds `limits`.
+    Beta may have different closed forms b on different intervals. `functions` must be all slacks `bound` + b - 1 that
+    are not 0 everywhere, and the functions at whose roots beta changes its closed form. `arrangement` has the roots of
+    these functions, and a sample between any two of them. Raises LimitReached if the work exceeds `limits`.
     """
     failures: list[Failure] = []
     for gap, sample in enumerate(arrangement.samples):
@@ -259,7 +259,11 @@ def _gap_ends(arrangement: Arrangement, gap: int, numerator: ExpPoly, limits: Li
 
 
 def _extended(failure: Failure, cell: SlackCell) -> Failure:
-    """Return `failure` extended by the next `cell` and by the point between them, at which the claim fails as well."""
+    """Return the failing interval `failure` together with `cell`, which begins where it ends, as one failing interval.
+
+    The claim fails at the point between them, too. If both have the same slack, the last cell of `failure` is extended;
+    otherwise `cell` is added.
+    """
     *before, last = failure
     if (last.numerator, last.denominator) == (cell.numerator, cell.denominator):
         return (*before, replace(last, upper=cell.upper))
@@ -310,8 +314,8 @@ def end_point(end: RegionEnd, enclose: Callable[[Root], tuple[Fraction, Fraction
 class CellDecision:
     """The decision on one cell of beta, an interval on which beta is one closed form.
 
-    On the cell, Pr >= 1 - beta if and only if the function `obligation` is >= 0. `decision` says where it is, on an
-    interval with rational ends that contains the cell: if it is Holds, the claim holds on the cell.
+    On the cell, Pr >= 1 - beta if and only if the function `obligation` is >= 0. `decision` is about the sign of this
+    function on a slightly larger interval with rational ends: Holds means that it is never negative there.
     """
 
     obligation: ExpPoly
@@ -322,17 +326,13 @@ class CellDecision:
 class DecisionInCells:
     """A proved decision of Pr >= 1 - beta on `interval`.
 
-    `cells` has a decision for each cell, an interval on which beta is one closed form.
+    - `cells` has a decision for each cell, an interval on which beta is one closed form.
+    - `witness`: None if the claim holds on the whole interval, else an eps with Pr < 1 - beta, as simple as possible.
+    - `regions` are all eps with Pr < 1 - beta, or None past a limit.
+    - `arrangement` has the roots of all functions of the decision in order, with a sample between any two. It is only
+      set if beta has several closed forms and the claim fails; None also past a limit.
 
-    If `witness` is None, the claim holds on the whole interval. The decision of each cell is Holds then, unless its
-    function is negative outside the cell only; in this case there is no sample of the arrangement at which Pr < 1 -
-    beta.
-
-    Otherwise Pr < 1 - beta at `witness`, the simplest rational that was found. `regions` are all eps with Pr < 1 -
-    beta, or None past a limit.
-
-    `arrangement` has the roots of all functions of the decision in order, with samples between them. It is None past a
-    limit, and also if beta is one closed form: `cells` is then the whole proof.
+    A cell's decision may be negative though the claim holds: its function is then negative just outside the cell only.
     """
 
     interval: Interval
@@ -347,10 +347,10 @@ def decide_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, l
 
     Raises LimitReached if the work exceeds `limits`.
 
-    Theorem. Let beta be continuous on the interval. Let P be the functions on whose signs beta's cells depend,
-    together with the obligations of all cells. Between neighboring roots of P the claim holds everywhere or nowhere.
-    If it fails at a root or at an end of the interval, then by continuity it also fails next to it. So one sample
-    between any two roots decides all.
+    Theorem. Let beta be continuous on the interval, with one closed form on each of several cells. Let P be the
+    functions on whose signs the cells depend, together with the slack `probability` - 1 + `beta` (its numerator) of
+    each cell. Between neighboring roots of P the claim holds everywhere or nowhere. If it fails at a root or at an end
+    of the interval, then by continuity it also fails next to it. So one sample between any two roots decides all.
     """
     cells = tuple([_decided(probability, beta, cell, limits) for cell in beta.cells(interval, limits)])
     if all(isinstance(decision.decision, Holds) for decision in cells):
@@ -692,10 +692,10 @@ class ClaimScope(Record):
 
 
 def claim_scope(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> ClaimScope:
-    """Return the scope of a claim with this `beta` in `intervals`: where beta < 1; undecided past one of `limits`.
+    """Return where a claim with this `beta` is not vacuous: the parts of `intervals` with beta < 1.
 
-    If the intervals are all eps > 0, betas that differ only in a factor of eps share one computation. Such are the
-    betas of a claim in alpha·eps at the distances of its rows.
+    The scope is undecided past one of `limits`. If `intervals` is all eps > 0, the result for beta(c·eps) is computed
+    from that for beta(eps), so that rows with different distances share one computation.
     """
     if beta.closed is None or intervals != (Interval.POSITIVE,):
         return _claim_scope(beta, intervals, limits)

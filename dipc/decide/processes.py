@@ -76,11 +76,11 @@ class _Worker:
 
 
 class Processes:
-    """An executor with up to `most` processes of this machine, which are started when there are tasks for them.
+    """An executor that uses up to `most` processes of this machine.
 
-    If `here` is given, tasks are performed in this process for the first `here` seconds, which saves starting others
-    for little work. After that time the others start, even if this process is still at work on a task, which it
-    finishes.
+    If `here` is None, they are started when there are tasks. If it is given, tasks are first performed in this process,
+    for `here` seconds, which is quicker for little work. After that time the others start, while this process finishes
+    its own task.
     """
 
     attempts = 3
@@ -143,9 +143,9 @@ class Processes:
 
     @contextlib.contextmanager
     def _others_begin_in(self, seconds: float) -> Iterator[None]:
-        """Start the other processes after `seconds`, if the with block is still running then.
+        """Start the other processes after `seconds`, unless the with block has ended before.
 
-        The block must not use this executor.
+        The block must not call methods of this executor.
         """
         timer = threading.Timer(seconds, self._begin_or_tell)
         timer.daemon = True

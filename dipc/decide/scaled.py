@@ -29,11 +29,11 @@ _ZERO = Fraction(0)
 
 
 def scaled_obligation(obligation: Obligation, *, least: bool) -> Obligation | None:
-    """Return an obligation equivalent to `obligation` in a standard form, which is equal for many inputs.
+    """Return `obligation` with its variable rescaled and its noises sorted, so that many inputs give equal results.
 
-    The result is None if the obligation does not have this form: it is about all eps > 0, with noise that scales with
-    1/eps. If `least` is True, all constants of an event are replaced by the least of them. The result then implies
-    `obligation`, if no weight of the bound is negative.
+    The result is equivalent to `obligation`. It is None unless the obligation is about all eps > 0, its beta is one
+    closed form, and all noises scale with 1/eps. If `least` is True, all constants of an event are replaced by the
+    least of them; the result then implies `obligation`, if no weight of the bound is negative.
     """
     bound, beta = obligation.bound, obligation.beta
     if obligation.intervals != (Interval.POSITIVE,) or beta.closed is None or not bound.is_of_conjunctions:

@@ -381,12 +381,11 @@ class SeriesDecision:
         raise OutsideFragment("near 0 and infinity, bounds are known only for a single product of probabilities")
 
     def from_start_on(self, start: Fraction) -> ClosedForm:
-        """Return a closed form that is at most the obligation's bound for eps >= `start`.
+        """Return a closed form that is at most the obligation's bound for eps >= `start` (close for large eps).
 
-        It is close to the bound for large eps. An event whose half-spaces all have a positive slack fails with at most
-        the probability of their tails. Any other event counts as impossible if its weight is positive. If its weight is
-        negative, its probability is at most that of a half-space with a negative slack. Raises Undecided if a weight
-        depends on eps.
+        An event whose half-spaces all have a positive slack fails with at most the sum of their tails. For any other
+        event, the probability is bounded by 0 if its weight is positive. If its weight is negative, the probability is
+        at most that of a half-space with a negative slack. Raises Undecided if a weight depends on eps.
         """
         least: list[Closed] = [ExpPoly.constant(self.obligation.bound.constant)]
         for share in self.obligation.bound.shares:
@@ -604,10 +603,10 @@ class SeriesDecision:
         return slack if self.normal is None else slack + self.normal.series(center) * below
 
     def majorant(self, center: Fraction, beta: FormCell) -> flint.arb:
-        """Return an upper bound of |s| for the function s of which `slack_series` gives the Taylor series.
+        """Return an upper bound of |s|, where s is the function whose Taylor series is `slack_series`.
 
-        The bound holds for complex eps in a disk around `center`, with DISK times `center` as radius. `beta` is the
-        quotient that is beta there.
+        The bound holds for all complex eps at a distance of at most DISK·`center` from `center`. `beta` is the quotient
+        that beta is near `center`.
         """
         bound = self.unexpanded.majorant(center) + 1
         if self.normal is not None:
@@ -671,10 +670,10 @@ class _CellPart:
 
 
 def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, piece: _CellPart, halvings: int) -> Iterator[_CellPart]:
-    """Yield parts of `piece` that contain all points where `polynomial` is not shown to exceed `rest`.
+    """Yield parts of `piece` outside of which it is shown that `polynomial` > `rest`.
 
-    The argument of the polynomial is the position in the piece, from -1 to 1. Parts are halved at most `halvings`
-    times.
+    The argument of the polynomial is the position in `piece`: -1 and 1 are its ends. Parts are halved at most
+    `halvings` times.
     """
     first, *others = polynomial.coeffs() or [flint.arb(0)]
     if first - sum((abs(c) for c in others), flint.arb(0)) > rest:

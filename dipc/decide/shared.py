@@ -407,10 +407,10 @@ _LEAST_SECONDS, _SECONDS = 0.05, 1.0
 
 
 class SharedEngine(Engine):
-    """An engine that sends its questions to an `executor`, many in one task, and looks for answers in a cache first.
+    """An engine that sends questions to an `executor`, many in one task, after looking for answers in a cache.
 
-    The cache is that of `memory`, if there is one. At most `window` cases are in progress at a time. The cache has no
-    proofs, so that with `keep_proofs` it only saves the time of measuring.
+    The cache is that of `memory`; without a memory there is none. At most `window` cases are in progress at a time. The
+    cache has no proofs: with `keep_proofs`, only closed forms of bounds are read from it, not decisions.
     """
 
     def __init__(
@@ -527,10 +527,10 @@ class SharedEngine(Engine):
         return question if form is None else replace(question, bound=Bound((Share(form.value, ()),)))
 
     def _is_answered(self, pending: Pending) -> bool:
-        """Return True if the question of `pending` need not be sent.
+        """Return True if the question of `pending` need not be sent to the executor.
 
-        The cache has the answer, or an equal question about the same closed form was asked before. In the last case the
-        answer may come later.
+        Either it is settled from the cache, or another question has the same closed form, beta and intervals. In this
+        case `pending` is settled with the decision on the other question, now or as soon as it is made.
         """
         question = pending.question
         if isinstance(question, Obligation) and self._memory is not None and not (self.forms or self.keep_proofs):
@@ -559,8 +559,7 @@ class SharedEngine(Engine):
     def _form(self, pending: Pending) -> ClosedForm | None:
         """Return the closed form of the bound in the question of `pending`, or None if it is not known.
 
-        If the cache says that the bound has no closed form, and has the decision on the question, the question is
-        settled here.
+        If the cache has an answer that does not need the closed form, `pending` is settled with this answer.
         """
         question = pending.question
         bound = _bound(question)
@@ -583,10 +582,10 @@ class SharedEngine(Engine):
         return self._long_forms.get(bound) if form is None and self._wants_form(question) else form
 
     def _wants_form(self, question: Question) -> bool:
-        """Return True if `question` needs the closed form of its bound even if computing it takes long.
+        """Return True if the closed form of the bound in `question` is used even if computing it took long.
 
-        For any other question, a long form is not used even if it is known: the decision would depend on earlier
-        questions.
+        It is, if decisions keep their proofs, or if the question is a bound. For other questions it is not, since their
+        decisions would then depend on earlier questions.
         """
         return self.keep_proofs or isinstance(question, Bound)
 
@@ -628,10 +627,10 @@ class SharedEngine(Engine):
             self._line_up(held)
 
     def _unique(self, decision: Decision, form: ClosedForm, pending: Pending) -> Decision:
-        """Return the first decision on an obligation with the closed form `form` and the same beta and intervals.
+        """Return the decision for `pending`, which is `decision` unless an equal inequality was decided before.
 
-        The beta and the intervals are those of the question of `pending`. If there is no earlier decision, or the
-        question is a bound, the result is `decision`.
+        Two inequalities are equal if their closed forms (here `form`), betas and intervals are. The first decision is
+        then the result. If the question is a bound, the result is `decision`.
         """
         question = pending.question
         if isinstance(question, Bound):

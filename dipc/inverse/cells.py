@@ -159,9 +159,8 @@ class Thresholds:
         """Collect the inequalities of `question` in `variable` that are exact at single inputs and hold for any rates.
 
         `rates` gives the rates of the noises; two noises may have equal rates at the question's values of the constants
-        only
-        if they have equal rates at all values. Raises Undecided if there is no such inequality, and DiagnosticError for
-        an invalid claim.
+        only if they have equal rates at all values. Raises Undecided if there is no such inequality, and
+        DiagnosticError for an invalid claim.
         """
         self._limits: Limits = question.program.limits
         self._bounds = BoundMeasurer(question.program.measurer)
@@ -212,9 +211,8 @@ class Thresholds:
         """Return a number that is at most the threshold t at each of several vectors of rates.
 
         A vector has the rates s_i·`rates`[i], where s is one of `shares` or lies between them (see `ThresholdBounds`).
-        For
-        each inequality, only the rates of its own noises matter. If `enough` is given, the search ends once the bound
-        reaches this number.
+        For each inequality, only the rates of its own noises matter. If `enough` is given, the search ends once the
+        bound reaches this number.
         """
         best = _ZERO
         for number in sorted(range(len(self._posed)), key=lambda number: -self._last.get(number, _MOST))[:_TRIED]:
@@ -447,12 +445,9 @@ class Objective:
         """Return lower bounds of the privacy constant K: one list for each recorded pair of inputs.
 
         A list has a bound for each corner of a box; `far` and `near` have one vector of rates for each corner. The
-        bound is the
-        cost of reaching the recorded output from the second input with the rates in `far`, less the cost of some noises
-        that
-        reach it from the first input with the rates in `near`. These noises are those that cost least with the rates
-        `center`,
-        or with one of `near`.
+        bound is the cost of reaching the recorded output from the second input with the rates in `far`, less the cost
+        of some noises that reach it from the first input with the rates in `near`. These noises are those that cost
+        least with the rates `center`, or with one of `near`.
         """
         if self._costs is None:
             return [[_ONE] * len(far)]

@@ -87,10 +87,9 @@ class Question:
 
     - `options` has the claim. `scaled`: multiples of beta will be asked about too.
     - If the claim had irrational ends of eps, rationals replace them in `options`. Then `written_eps` is the text of
-    the
-      intervals as the user typed them, and `ends` has the irrational ends by their rationals. `around` is the interval
-      around a single irrational eps. `outside` is a function of eps that is 0 between the irrational ends and positive
-      beyond them, or None.
+      the intervals as the user typed them, and `ends` has the irrational ends by their rationals. `around` is the
+      interval around a single irrational eps. `outside` is a function of eps that is 0 between the irrational ends and
+      positive beyond them, or None.
     """
 
     program: Program
@@ -115,8 +114,7 @@ class Question:
         """Return (a question with a stronger claim, a question with a weaker claim), both without irrational numbers.
 
         Rationals of `digits` digits, above or below, replace each logarithm and power of e. If all of these are
-        rational, the
-        two questions are equal. The result is None if the claim has no logarithm and no power of e.
+        rational, the two questions are equal. The result is None if the claim has no logarithm and no power of e.
         """
         columns = () if self.table is None else self.table.columns
         core = self.program.core
@@ -145,8 +143,8 @@ class Question:
         """The question with beta + `outside` in place of beta: greater only outside the intervals that the user typed.
 
         A claim that holds with equality at an irrational end may fail just beyond it, which is inside the slightly
-        larger
-        rational interval. With the greater beta it can be proved. None if `outside` is None, or if beta is a column.
+        larger rational interval. With the greater beta it can be proved. None if `outside` is None, or if beta is a
+        column.
         """
         beta = claim_expression(self.program.core, "beta", self.options.beta)
         if beta is None or self.outside is None or (self.table is not None and "beta" in self.table.columns):
@@ -218,10 +216,8 @@ def read_question(
     """Return the question about `table`, about finitely many inputs, or about every real input.
 
     `options` has the claim and the `inputs`: "all" is every real input. With `for_all` among the options, such as "m"
-    or
-    "m >= 3", the question is about every value of this constant of `program`. `engine` measures bounds; if it is None,
-    a
-    new engine does. Raises DiagnosticError for a question that makes no sense.
+    or "m >= 3", the question is about every value of this constant of `program`. `engine` measures bounds; if it is
+    None, a new engine does. Raises DiagnosticError for a question that makes no sense.
     """
     program = as_program(program, options.limits, options.eps)
     if options.error is not None:
@@ -285,8 +281,7 @@ class Inequality:
     - `rows` are the numbers of the cases that need the inequality.
     - `sharpness`: if it is `BOUND`, the claim may hold where the inequality fails. Otherwise the claim fails there too.
     - `power` and `start`: in a question about every m, a union bound is a polynomial in m - `start`. The inequality is
-    then
-      about its coefficient of (m - start)^`power`.
+      then about its coefficient of (m - start)^`power`.
     - `stated` is the bound before it was measured, a sum of probabilities of events.
     - `summand` is set if `beta` is not that of the claim, but one from which the claim follows.
     - `is_around`: the claim is about a single irrational eps inside `intervals`.
@@ -327,8 +322,7 @@ class Inequality:
         """Return True if `engine` proves the inequality, and False if it fails. Raises Undecided.
 
         For a claim about a single irrational eps, False means that the inequality fails on all of `intervals`. If it
-        fails
-        on a part only, Undecided is raised.
+        fails on a part only, Undecided is raised.
         """
         if self._holds_throughout(engine):
             return True
@@ -931,9 +925,8 @@ class GammaSolution(Solution):
     """The least gamma, between the two numbers of `value`; both are equal if it is known exactly.
 
     The claim holds with `value[1]`, and with no gamma below `value[0]`. If the two differ, it does not hold with
-    `value[0]`
-    either. `value` is None if there is no least gamma or it is not known. `product` is for a question about every real
-    input: two decimals around the least k such that the claim holds with gamma = k/eps.
+    `value[0]` either. `value` is None if there is no least gamma or it is not known. `product` is for a question about
+    every real input: two decimals around the least k such that the claim holds with gamma = k/eps.
     """
 
     DETAILS = "least=value exact gamma*eps=product?"
@@ -987,8 +980,7 @@ class EnvelopePiece(Record):
 
     `beta` is the closed form as a text; the text calls its `variable` `eps`, whatever it is. `value` encloses the least
     beta if the span is a single eps, and is None otherwise. Unless `exact`, the closed form is only an upper bound of
-    the
-    least beta.
+    the least beta.
     """
 
     FIELDS = "*span beta rows value? variable=variable.product? bound?"

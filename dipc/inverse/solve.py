@@ -279,8 +279,7 @@ def _may_hold_below(question: Question, low: Fraction) -> str | None:
 
     The claim cannot hold there if beta does not depend on alpha, since a smaller alpha only adds inputs. Otherwise beta
     never grows with alpha, and intervals of alpha are excluded one by one: if some u has dd(u) > b and Pr < 1 -
-    beta(a),
-    then the claim fails for all alpha from a to b.
+    beta(a), then the claim fails for all alpha from a to b.
     """
     beta = question.with_claim(alpha="dd").claim().beta
     if beta is None or not mentions(beta.tree, "alpha"):
@@ -397,8 +396,7 @@ def solve_beta(claims: Claims, digits: int) -> BetaSolution:
     The variable is t = alpha*eps or gamma*eps instead of eps if the claim is about every distance. The ends of pieces
     have `digits` digits. If only an upper bound of some 1 - Pr is known, the pieces give this bound and the solution is
     undecided; it is also undecided if a case is past a limit. In a question about every m, each small m and the range
-    of
-    all other m have pieces of their own.
+    of all other m have pieces of their own.
     """
     question = claims.question
     unknown = list(claims.unknown)
@@ -482,8 +480,7 @@ def _at_irrational_eps(
     """The least beta of `inequalities` at the single irrational eps that `question` is about, to `digits` digits.
 
     `pieces` are the least beta as a function of eps on an interval around this eps; they are empty if the function has
-    no
-    closed form. Raises Undecided.
+    no closed form. Raises Undecided.
     """
     engine, interval = question.engine, inequalities[0].intervals[0]
     more = digits + _MORE_DIGITS
@@ -567,8 +564,8 @@ def _union(inequalities: Sequence[Inequality], question: Question, digits: int) 
 def union_text(inequalities: Sequence[Inequality], parameter: str, limits: Limits) -> str:
     """The text of a polynomial in m that is at least 1 - Pr[right answer], for every m from some start on.
 
-    m is the constant `parameter`. The polynomial is in powers of m - start. Each coefficient is the largest that
-    the `inequalities` have for this power. Raises Undecided, also if coefficients cannot be compared within `limits`.
+    m is the constant `parameter`. The polynomial is in powers of m - start. Each coefficient is the largest that the
+    `inequalities` have for this power. Raises Undecided, also if coefficients cannot be compared within `limits`.
     """
     first = inequalities[0]
     terms = []
@@ -694,9 +691,9 @@ def solve(
 
     The last two are about privacy, with `budget` and `delta`, if `adjacent` is given, else about accuracy.
 
-    Returns an EpsSolution, AlphaSolution, BetaSolution, GammaSolution or ConstantSolution. Raises DiagnosticError for
-    a bad table or claim and for a question that contradicts itself, ValueError for another `wanted` and for digits
-    that are not positive, and Stopped, with the result so far, on Ctrl-C.
+    Returns an EpsSolution, AlphaSolution, BetaSolution, GammaSolution or ConstantSolution. Raises DiagnosticError for a
+    bad table or claim and for a question that contradicts itself, ValueError for another `wanted` and for digits that
+    are not positive, and Stopped, with the result so far, on Ctrl-C.
     """
     options = Options(**given)
     program = as_program(program, options.limits, options.eps)
@@ -760,8 +757,8 @@ def _enclosed_answer(stronger: Solution, weaker: Solution) -> Solution:
     """Return the solution for a claim with irrational numbers, from the solutions for two claims with rational ones.
 
     The claim follows from one of these, whose solution is `stronger`, and implies the other, whose solution is
-    `weaker`.
-    The result is `stronger`, but undecided if the two solutions differ in the requested digits of some number.
+    `weaker`. The result is `stronger`, but undecided if the two solutions differ in the requested digits of some
+    number.
     """
     eps = stronger.question.written_eps
     answer = stronger if eps is None else replace(stronger, eps=eps)
@@ -844,8 +841,7 @@ def forms_of(source: Source, engine: Engine, row: RowResult) -> Sequence[Written
     """The probabilities behind `row`, the result of one case of `source`, as texts; empty if they are not known.
 
     A class of inputs has one text for each proved bound. A case about one m has those of all classes. A case about all
-    m
-    from some m on has one text, with the union bound as a polynomial in m. `engine` measures the probabilities.
+    m from some m on has one text, with the union bound as a polynomial in m. `engine` measures the probabilities.
     """
     try:
         match source, row:
@@ -923,10 +919,8 @@ class Intervals(Record):
     """Confidence intervals around the released outputs, for all real and int outputs together.
 
     `solutions` has one solution for each kind of interval: both ends, the lower one only, or the upper one only. The
-    least
-    gamma of a solution is the distance from an output to an end of its interval. With probability at least
-    `confidence`,
-    the exact answers of all `outputs` are in their intervals, and all finite outputs are right.
+    least gamma of a solution is the distance from an output to an end of its interval. With probability at least
+    `confidence`, the exact answers of all `outputs` are in their intervals, and all finite outputs are right.
     """
 
     FIELDS = "schema program confidence outputs eps intervals"

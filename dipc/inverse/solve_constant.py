@@ -117,8 +117,7 @@ class ConstantEdge:
     """Two neighboring decimals of a constant: the claim is proved with one and refuted with the other.
 
     The decimals (`ends`) differ by one unit of their last digit. The claim is proved for the greater one if `begins`,
-    else
-    for the smaller one. `monotone` says that the claim is proved to change nowhere else as the constant grows.
+    else for the smaller one. `monotone` says that the claim is proved to change nowhere else as the constant grows.
     """
 
     ends: tuple[Fraction, Fraction]
@@ -266,9 +265,8 @@ def solve_constant(
     """Decide the claim for each value of a grid, or find a value of a constant at which its verdict changes.
 
     `wanted` is the grid, or the name of a constant of `program`: then the result has two neighboring decimals (`edge`),
-    one
-    with a proved and one with a refuted claim. Only positive values are tried. The inputs are those of `table`, or of
-    `options` without a table. The claim is about privacy if `options` have `adjacent`. On Ctrl-C the result has the
+    one with a proved and one with a refuted claim. Only positive values are tried. The inputs are those of `table`, or
+    of `options` without a table. The claim is about privacy if `options` have `adjacent`. On Ctrl-C the result has the
     verdicts so far. Raises DiagnosticError if the program or claim is invalid for all values.
     """
     name = wanted if isinstance(wanted, str) else wanted.name
@@ -296,8 +294,7 @@ def _edge(decided: _Decided, digits: int, *, monotone: bool) -> ConstantEdge | N
     """Search for two neighboring decimals, to `digits` digits, of which one has a proved claim and one a refuted claim.
 
     The search starts from powers of ten, whose verdicts `decided` finds. The result is None if the claim fails for all
-    of
-    them. `monotone` becomes a field of the result. Raises Undecided, also if the claim holds for all powers of ten.
+    of them. `monotone` becomes a field of the result. Raises Undecided, also if the claim holds for all powers of ten.
     """
     first = decided.holds(Fraction(1))
     for power in (sign * k for k in range(1, _MOST_POWER + 1) for sign in (1, -1)):
@@ -419,10 +416,8 @@ def _required_outputs(program: Program, table: TableGiven | None, name: str, opt
     """The finite inputs of all rows or regions, each with the outputs that the claim requires there.
 
     In a pair (finite inputs, outputs), a real or int output is None. The claim is that of `program`, `table` and
-    `options`.
-    The result is None if a `metric` defines distances of answers, if a row's own claim mentions the constant `name`, or
-    if
-    the question is about every value of some constant. Raises Undecided and DiagnosticError.
+    `options`. The result is None if a `metric` defines distances of answers, if a row's own claim mentions the constant
+    `name`, or if the question is about every value of some constant. Raises Undecided and DiagnosticError.
     """
     question = read_question(program, table, options)
     core = program.core
@@ -527,8 +522,7 @@ class _OpenConstant:
         """True if the excess of every output at every pair of adjacent inputs is monotone in the constant.
 
         The excess is Pr[o; u] - e^budget·Pr[o; u'], but at least 0. All have to grow, or all have to fall. `pairs` are
-        the
-        adjacent inputs. Raises Undecided.
+        the adjacent inputs. Raises Undecided.
         """
         known = [self._exits(each) for each in pairs.inputs]
         return any(all(_excess_is_monotone(known[i], known[j], sign) for i, j in pairs.ordered) for sign in (1, -1))
@@ -538,8 +532,7 @@ def _excess_is_monotone(one: _Exits, other: _Exits, sign: int) -> bool:
     """True if it is proved for each output o that max(0, Pr[o; u] - e^budget·Pr[o; u']) is monotone in the constant T.
 
     It must not decrease if `sign` is 1, and not increase if `sign` is -1. `one` has the exits at the input u, and
-    `other`
-    those at u'.
+    `other` those at u'.
     """
     return all(
         (_slacks_are_monotone(one, sign, output) and _slacks_are_monotone(other, -sign, output))

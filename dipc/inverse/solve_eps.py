@@ -147,10 +147,8 @@ class HoldingSet:
 
     `failing` and `unproved` have, for each interval, the stretches where an inequality fails, as pairs (stretch,
     inequality). In `failing` the inequality is exact, so the claim fails too; in `unproved` it is only a bound. Cases
-    in
-    `unknown` have no answer: they are past a limit, or Ctrl-C came first. Invariant: the claim holds at no value
-    outside of
-    `held`, and at every value of `proved`.
+    in `unknown` have no answer: they are past a limit, or Ctrl-C came first. Invariant: the claim holds at no value
+    outside of `held`, and at every value of `proved`.
     """
 
     intervals: Sequence[Interval]
@@ -169,8 +167,7 @@ class HoldingSet:
         """Return the values in `intervals` at which all `inequalities` hold, as `engine` decides.
 
         Each interval of an inequality lies inside one of `intervals`. `unknown` are cases without an inequality; cases
-        that the
-        engine does not decide are added to them.
+        that the engine does not decide are added to them.
         """
         failing: list[list[tuple[Stretch, Inequality]]] = [[] for _ in intervals]
         unproved: list[list[tuple[Stretch, Inequality]]] = [[] for _ in intervals]
@@ -320,8 +317,7 @@ def _answer(
     """Return the solution in which the claim of `claims` holds at the eps in `holds`.
 
     If `status` is solved, the solution says that these are all eps of the question. `rows`, `remark` and `digits`
-    become
-    fields of the solution.
+    become fields of the solution.
     """
     everywhere = status is Status.SOLVED
     return EpsSolution(
@@ -347,8 +343,7 @@ def _without_proved_far_away(
 
     `held` has, for each interval of the claim, the stretches of eps where no exact inequality fails. A case about all
     integer distances is proved if it is exact at the first few distances, and all greater ones are proved together.
-    Each
-    stretch is enlarged to decimal ends of `digits` digits for this proof.
+    Each stretch is enlarged to decimal ends of `digits` digits for this proof.
     """
     limits, engine = claims.question.program.limits, claims.question.engine
     spans = [span_between(a, b, digits, limits) for stretches in held for a, b in stretches]

@@ -281,8 +281,7 @@ class _Search:
 
         Pr must be continuous in gamma, except where an output without noise comes within gamma of its answer. The limit
         is then the probability of the exits whose outputs without noise are nearer than gamma. If the result is False,
-        every
-        smaller gamma fails, since Pr never decreases as gamma grows.
+        every smaller gamma fails, since Pr never decreases as gamma grows.
         """
         reals, answers = _numbers(self._probabilities.program, claimed.row)
         balls = {slot: Ball(answer, gamma) for slot, answer in answers.items()}
@@ -501,8 +500,7 @@ class SmoothCourse:
     """The dependence of Pr on gamma if no noise is discrete: continuous, except at `jumps`.
 
     A jump is the distance of an output without noise from its right answer. If `grows`, there are no jumps, every
-    output
-    that must be near its answer has noise, and all densities are positive.
+    output that must be near its answer has noise, and all densities are positive.
     """
 
     grows: bool
@@ -623,10 +621,10 @@ def gamma_settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | 
     Pr is one of the `probabilities` of a program. The result is None if a `metric` block defines the distance of
     answers, or if the limit law of some noise does more than scale with eps.
 
-    Proof. With X = eps·x the noises have a joint limit in distribution, of independent noises with the limit laws.
-    An exit's event is A·X <= eps·(b + gamma·g) with no row of A zero, so its probability tends to that of A·X <= 0,
-    since the boundary of that set has measure 0. Only for outputs without noise does gamma decide alone, up to the
-    largest of their distances from the answers. ∎
+    Proof. With X = eps·x the noises have a joint limit in distribution, of independent noises with the limit laws. An
+    exit's event is A·X <= eps·(b + gamma·g) with no row of A zero, so its probability tends to that of A·X <= 0, since
+    the boundary of that set has measure 0. Only for outputs without noise does gamma decide alone, up to the largest of
+    their distances from the answers. ∎
     """
     if not probabilities.program.has_product_distance:
         return None
@@ -670,8 +668,7 @@ class LeastNumber:
         """Return (status, numbers of the cases that failed last, reason why no more is known, enclosure or None).
 
         If solved, the claim is refuted with the lower end of the enclosure and proved with the upper end. They differ
-        by one
-        unit of the last of `digits` digits; with `ints` both are the least integer.
+        by one unit of the last of `digits` digits; with `ints` both are the least integer.
         """
         try:
             low, high = neighboring_powers(self._holds, self.greatest, self.name)
@@ -727,8 +724,7 @@ def neighboring_powers(holds: Property, greatest: int, name: str) -> tuple[Fract
     """Return 10^n and 10^(n+1) such that only the latter has the property `holds`.
 
     The property must hold for all numbers from some number on. Raises LimitReached if there is no such n between -300
-    and
-    `greatest`; `name` is the name of the number in the message.
+    and `greatest`; `name` is the name of the number in the message.
     """
     power = 0
     step = -1 if holds(Fraction(1)) else 1

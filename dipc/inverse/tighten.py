@@ -246,8 +246,7 @@ class TightSpot:
       infinity.
     - `everywhere`: the factor is needed at every value.
     - `attained`: the factor is needed at the value itself. Otherwise it is a limit, as the variable approaches the
-    value,
-      or, if `by_inputs`, as inputs approach another class.
+      value, or, if `by_inputs`, as inputs approach another class.
     """
 
     claimed: Inequality
@@ -267,17 +266,14 @@ class Tightest:
     """The least factor f >= 0 with Pr >= 1 - f·beta at every case that is not vacuous and every eps.
 
     - `factor` is a pair (low, high) with low <= f <= high; high is one unit of the last digit more than low, or both
-    are f,
-      which is then rational. None means that no f > 0 suffices.
+      are f, which is then rational. None means that no f > 0 suffices.
     - `places` are where f is needed. If `proved`, all of them need exactly f; otherwise their factors agree to the
       requested digits.
     - `kappa` is the largest integer with Pr >= 1 - beta/kappa. It is 0 if beta itself fails, and None if every kappa
-    holds
-      (see `holds_for_every_kappa`) or if the largest one is not known.
+      holds (see `holds_for_every_kappa`) or if the largest one is not known.
     - `upper` is set if some probabilities have only lower bounds, which need a larger factor than all exact
-    probabilities.
-      Then f lies between `factor` and `upper`. `upper_places` are where these bounds need `upper`; if there are none,
-      `upper` was proved by a check.
+      probabilities. Then f lies between `factor` and `upper`. `upper_places` are where these bounds need `upper`; if
+      there are none, `upper` was proved by a check.
     - `unknown` are cases without an answer. `factor` is then only a lower bound of f.
     - `claims` are the inequalities, `eps` is the text of their intervals, `digits` the number of digits.
     """
@@ -400,8 +396,7 @@ def _touching_factor(answer: Tightest, stronger: Question) -> Tightest:
     """Return `answer` with the upper end of its factor replaced by a rational that suffices, if one is found.
 
     `stronger` is the question whose intervals of eps are a little longer than those with irrational ends. The rational
-    is
-    the simplest one between the ends of the factor; a proof at the irrational ends shows that it suffices.
+    is the simplest one between the ends of the factor; a proof at the irrational ends shows that it suffices.
     """
     if answer.factor is None or not answer.complete or answer.factor[0] == answer.factor[1]:
         return answer
@@ -443,8 +438,7 @@ def _at_irrational_eps(answer: Tightest, around: Interval) -> Tightest:
     """Return the least factor at the irrational eps inside `around`, from `answer`, the factor for all eps in `around`.
 
     The upper end of the factor stays. The lower end is reduced until it is proved to be needed at every eps in
-    `around`. If
-    no proof is found, the factor has the lower end 0 and the former value becomes `upper`.
+    `around`. If no proof is found, the factor has the lower end 0 and the former value becomes `upper`.
     """
     answer = _in_places(answer, around)
     if answer.factor is None or answer.is_zero:
@@ -506,8 +500,7 @@ def _with_approached_factor(answer: Tightest) -> Tightest:
     """Return `answer` without its `upper` bound if this exceeds the factor by at most one unit of the last digit.
 
     The result's factor then has the upper bound as its upper end, and is needed in the limit, as inputs approach
-    another
-    class. Otherwise `answer` is returned unchanged.
+    another class. Otherwise `answer` is returned unchanged.
     """
     low, high = answer.factor, answer.upper
     if low is None or high is None or not low[0] or answer.unknown or not answer.upper_places:
@@ -534,8 +527,7 @@ def _tightest(question: Question, digits: int, progress: Progress | None) -> Tig
     """The least factor for `question`, whose beta has no irrational numbers, with the places that need this factor.
 
     Each case first uses the first rule that gives a proof. If a bound that is not exact then needs a larger factor than
-    all
-    exact probabilities, the other rules and single inputs are tried for its case. On Ctrl-C the remaining cases are
+    all exact probabilities, the other rules and single inputs are tried for its case. On Ctrl-C the remaining cases are
     unknown. The factor has `digits` digits; `progress` is called with (cases done, cases in all).
     """
     claims = claims_of(replace(question, scaled=True), progress, best=False)
@@ -604,8 +596,7 @@ def _without_lesser(
     """Return the `unknown` cases of `claims`, except those proved to need at most the factor of `known`.
 
     `known` are inequalities, and `factors` finds the least factor for all of them, to `digits` digits. A case is
-    dropped if
-    it is proved to hold with this factor.
+    dropped if it is proved to hold with this factor.
     """
     enough = factors.greatest(known, digits) if known else None
     result = []
@@ -636,10 +627,8 @@ def _by_check(
     """Return (upper bound of the factor or None, cases still unknown, `upper` or None) after up to two checks.
 
     The open cases of `claims` are those in `unknown`, and, if `upper` is given, those with bounds in `known`. `upper`
-    is
-    the answer with the factor that these bounds need. If a check proves the open cases with the factor of `most`,
-    nothing
-    is unknown and `upper` becomes None. If a check only proves them with the factor 1, this is an upper bound.
+    is the answer with the factor that these bounds need. If a check proves the open cases with the factor of `most`,
+    nothing is unknown and `upper` becomes None. If a check only proves them with the factor 1, this is an upper bound.
     """
     open_cases = {number for cases in unknown for number in cases.rows}
     open_cases |= {number for claimed in known if upper is not None and not claimed.exact for number in claimed.rows}
@@ -664,8 +653,7 @@ def _lesser_enclosed(every: Sequence[Inequality], factors: Factors) -> set[int]:
 
     Only exact inequalities without a closed form are compared. `factors` finds the factor of the one that seems to need
     most. Then a single bound shows that a slightly smaller factor suffices for many of the others; if this fails, for
-    each
-    half of them, and so on. On Ctrl-C the result has the inequalities proved so far.
+    each half of them, and so on. On Ctrl-C the result has the inequalities proved so far.
     """
     posed: list[tuple[Inequality, Obligation]] = []
     for claimed in every:
@@ -729,9 +717,8 @@ def _improved(claims: Claims, known: Sequence[Inequality], factors: Factors, dig
     """Return the `known` inequalities, with others in place of bounds that are not exact and need too large a factor.
 
     A case of `claims` with such a bound gets the bounds of the rule that needs the least factor, and the claim at one
-    of
-    its inputs. The case that needs most is improved first, until an exact probability needs at least as much. `factors`
-    finds what is needed, to `digits` digits. Raises Undecided.
+    of its inputs. The case that needs most is improved first, until an exact probability needs at least as much.
+    `factors` finds what is needed, to `digits` digits. Raises Undecided.
     """
     fixed = [claimed for claimed in known if claimed.exact]
     bounded = [claimed for claimed in known if not claimed.exact]
@@ -800,8 +787,7 @@ def _integer_inequalities(
 
     For a case of `claims`, the inequalities are about the first few distances and the limit of large ones. The case is
     no longer unknown if it is proved to need no greater factor than some exact inequality: one of `known`, or one of
-    these
-    cases. `factors` finds the factors that inequalities need, to `digits` digits.
+    these cases. `factors` finds the factors that inequalities need, to `digits` digits.
     """
     every = [
         (case, *_at_distances(case, factors))
@@ -848,8 +834,7 @@ def _at_distances(case: ClassCase, factors: Factors) -> tuple[list[Inequality] |
     """Return (inequalities of `case` at the first integer distances or None, those that bound the factor below).
 
     The former is None if one of them could not be measured. The latter are the exact ones among them, and the limits
-    for
-    large distances. `factors` finds the factors that inequalities need.
+    for large distances. `factors` finds the factors that inequalities need.
     """
     small: list[Inequality] | None = []
     exact: list[Inequality] = []
@@ -968,8 +953,7 @@ class Factors:
     """A finder of the factors that inequalities need: the maxima of (1 - Pr)/beta over eps, each computed once.
 
     A maximum is infinite if no factor suffices. Two quotients that are equal after eps is multiplied by a constant
-    share
-    one maximum, as the same Python object. Rows whose distances all differ by one constant are an example.
+    share one maximum, as the same Python object. Rows whose distances all differ by one constant are an example.
     """
 
     def __init__(self, engine: Engine, digits: int) -> None:
@@ -1038,10 +1022,8 @@ class Factors:
         """Yield the local maxima over eps of the least f >= 0 with f·`beta` >= 1 - `probability`. Raises LimitReached.
 
         The largest value of a peak is the least factor for all eps of `intervals`. An interval where the probability is
-        1 has
-        no peak, as f = 0 suffices. Otherwise, an interval where beta is negative somewhere has one peak, with an
-        infinite
-        value.
+        1 has no peak, as f = 0 suffices. Otherwise, an interval where beta is negative somewhere has one peak, with an
+        infinite value.
         """
         above, below = fraction_of(probability.value)
         missing = below - above
@@ -1088,8 +1070,7 @@ class Factors:
         """Yield the local maxima of `numerator`/`denominator` on `cell`, with their places.
 
         If the quotient is constant, the place is `sample`, a rational in the cell; if `sample` is None, the place is
-        every
-        eps.
+        every eps.
         """
         if denominator.is_zero():
             if sample is None:

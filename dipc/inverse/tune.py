@@ -99,12 +99,9 @@ class Evaluation(Record):
     """The result of evaluating the objective at some `values` of the constants.
 
     `threshold` and `objective` are enclosures (low, high), or None if not known; then `reason` says why. The threshold
-    is
-    the least alpha·eps (or gamma·eps, or eps) for which the claim holds. The objective is the threshold times
-    `constant`,
-    the least constant of privacy, or the threshold alone if privacy is nominal (`constant` is None). `exact` says
-    whether
-    the constant is known exactly.
+    is the least alpha·eps (or gamma·eps, or eps) for which the claim holds. The objective is the threshold times
+    `constant`, the least constant of privacy, or the threshold alone if privacy is nominal (`constant` is None).
+    `exact` says whether the constant is known exactly.
     """
 
     FIELDS = "values threshold constant objective exact reason"
@@ -204,13 +201,13 @@ class GivenTune(GivenWork, total=False):
 def tune(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenTune]) -> Tuned:
     """Find the values of the constants `vary`, such as "s in (0, 1)", with the least threshold at equal privacy.
 
-    The threshold is the least t = alpha·eps for which the claim holds; gamma·eps if `wanted` is "gamma", and eps if
-    it is "eps". It is computed to `digits` digits, and multiplied by the least constant of privacy under `adjacent`;
+    The threshold is the least t = alpha·eps for which the claim holds; gamma·eps if `wanted` is "gamma", and eps if it
+    is "eps". It is computed to `digits` digits, and multiplied by the least constant of privacy under `adjacent`;
     without `adjacent` it is not. Values have denominators up to `denominator`. If possible, it is proved that no other
     value is better by more than the relative gap `tolerance`.
 
-    `program`, `table` and the other options in `given` are those of `dipc.solve`. Raises DiagnosticError for names
-    that are not constants, and for bad claims.
+    `program`, `table` and the other options in `given` are those of `dipc.solve`. Raises DiagnosticError for names that
+    are not constants, and for bad claims.
     """
     options = Options(**given)
     return tune_options(as_program(program, options.limits, options.eps), table, options)
@@ -374,8 +371,7 @@ class _Search:
         """Return (an enclosure of the threshold, None), or (None, the reason why it is not known).
 
         The threshold is the least alpha·eps, gamma·eps, alpha, gamma or eps for which the claim of `options` about
-        `program`
-        holds.
+        `program` holds.
         """
         try:
             solution = solve_question(

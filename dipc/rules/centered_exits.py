@@ -468,9 +468,9 @@ _MOST_EXITS = 60
 def united(exits: Sequence[CenteredExit], intervals: tuple[Interval, ...], limits: Limits) -> tuple[CenteredExit, ...]:
     """Return fewer or simpler exits with the same sum of weight·probability as `exits`, for all slacks.
 
-    Two exits that differ in one comparison only are rewritten with one constraint less (see the top of this file). The
-    sum stays the same for all eps in `intervals`, on which no weight is negative. Two exits are not united if the sign
-    of the new weight is not proved within `limits`.
+    Two exits are rewritten if they agree except for a constraint C that holds in one and fails in the other: w·Pr[E, C]
+    + v·Pr[E, not C] = v·Pr[E] + (w - v)·Pr[E, C]. The sum stays the same for all eps in `intervals`. Two exits are left
+    as they are if it is not proved, within `limits`, that the new weight is nowhere negative.
     """
     centered_exits = list(exits)
     if len(centered_exits) > _MOST_EXITS:
@@ -520,10 +520,10 @@ def _is_proved_nonnegative(value: Closed, intervals: tuple[Interval, ...], limit
 def _without_opposite(
     left: Sequence[NoiseComponent], right: Sequence[NoiseComponent]
 ) -> tuple[NoiseComponent, ...] | None:
-    """Return the constraints that two exits share if one more constraint holds in one exit and fails in the other.
+    """Return the components of two exits without a constraint C that holds in one exit and fails in the other.
 
-    `left` and `right` are the components of the two exits. A constraint that only one of them states is kept if both
-    exits imply it. The result is None if the exits differ in any other way.
+    `left` and `right` are the components of the two exits. All other constraints must be stated by both, or stated by
+    one and implied by the other; they are kept. The result is None if the exits differ otherwise.
     """
     mine, theirs = list(left), list(right)
     for component in left:

@@ -50,10 +50,10 @@ COMPLEMENT = Rule("1 minus the other answers, each slack at its greatest", compl
 
 
 def widest(component: NoiseComponent, instance: Instance) -> tuple[Event, tuple[SlackBound, ...]]:
-    """Return the largest event that `component` can be for inputs of `instance`, and the bounds that prove this.
+    """Return (an event that contains `component` at every input of `instance`, bounds that prove this).
 
-    In the event, each slack is at its greatest value; constraints whose slack has no upper bound are left out. The
-    bounds are lower bounds of the negated slacks, from the facets of the instance. If a distance is open, -slack >=
+    In the event, each slack has an upper bound as its value; constraints whose slack has no upper bound are left out.
+    Each bound is a lower bound of a negated slack, from the facets of the instance. If a distance is open, -slack >=
     base + distance·slope is used only if base >= 0, and the event has the slack -distance·slope.
     """
     distances = instance.distances

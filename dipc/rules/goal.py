@@ -189,7 +189,7 @@ class Goal:
 
     @cached_property
     def instance(self) -> Instance:
-        """The class and its exits as the rules take them."""
+        """The input of the rules: the exits, facets, guards and distances of the goal's class."""
         convex, setting = self.convex, self.setting
         inputs = convex.inputs
         return Instance(
@@ -221,9 +221,9 @@ class Goal:
 
     @property
     def lower(self) -> Lower:
-        """The bound with every slack at its least value, by the rule LEAST_SLACKS.
+        """The lower bound of the probability by the rule LEAST_SLACKS: every slack has its least value in the class.
 
-        If one input has all of these slacks, the bound names this input as its corner.
+        If all slacks are least at one input, this input is the bound's `corner`.
         """
         result = self.bounds(LEAST_SLACKS)
         assert isinstance(result, Lower)
@@ -291,12 +291,12 @@ class Goal:
         return dd is None or dd >= alpha
 
     def is_met(self, distance: Callable[[Mapping[int, Fraction]], Fraction | None]) -> bool:
-        """Return True if the claim fails at any eps at which the bound at the corner is less than 1 - beta.
+        """Return True if the claim fails wherever the bound of `lower` is less than 1 - beta.
 
-        The corner is the input at which all slacks are least. If alpha = dd(u) is left open, dd of the corner must be
-        exactly alpha. It is, if all facets of the region move with alpha and one that moves is an equality at the
-        corner. Otherwise `distance` computes dd at the corner, or returns None for infinity. One alpha is examined,
-        which is enough if the claim is about all eps > 0.
+        The corner is the input at which all slacks are least. If alpha = dd(u) is left open, the claim is about the
+        corner only if its dd is exactly alpha. This is known if all facets of the region move with alpha, and the
+        corner lies on one that moves. Otherwise it is tested at one alpha, which is enough if the claim is about all
+        eps > 0: `distance` returns dd at an input, or None for infinity.
         """
         if not self.required.distances.alpha_rate:
             return True

@@ -90,9 +90,9 @@ def bound_of(form: Affine, facets: Sequence[Moving], weights: Sequence[tuple[int
 
 
 class SingleBounds:
-    """Given facets, of which each alone may prove lower bounds of forms.
+    """A finder of lower bounds of forms, each proved by a single one of given facets.
 
-    A facet proves a lower bound of its form times any positive number, plus any constant.
+    A facet proves a lower bound of its own form times any positive number, plus any constant.
     """
 
     def __init__(self, facets: Sequence[Moving]) -> None:
@@ -157,10 +157,10 @@ def best_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -
 
 
 def _summands_of(terms: Sequence[tuple[int, Fraction]], facets: tuple[Moving, ...]) -> list[int]:
-    """Return the indices of those `facets` that can have a positive weight in a proof of a bound.
+    """Return the indices of those `facets` that can have a positive weight in a proof of a bound, in increasing order.
 
-    `terms` has the coefficients of the form to be bounded. The result for facets that are not connected to these
-    inputs, directly or through other facets, is cached.
+    `terms` has the coefficients of the form to be bounded, as pairs (input, c). The answer for facets that share no
+    input with the form, directly or through other facets, is computed once for all forms.
     """
     always, by_slot = _always_summands(facets)
     slots = [slot for slot, _ in terms]
@@ -190,8 +190,9 @@ def _always_summands(facets: tuple[Moving, ...]) -> tuple[Sequence[int], Mapping
 def _summands(terms: Sequence[tuple[int, Fraction]], facets: Sequence[Moving]) -> list[int]:
     """Return the indices of those `facets` that can have a positive weight in a sum with the coefficients `terms`.
 
-    If the coefficients of some input have one sign in all remaining facets that mention the input, they do not cancel
-    in a sum. If `terms` has no coefficient of this sign there, these facets are left out.
+    Suppose that an input has positive coefficients only, in all facets that mention it. They cannot cancel, so if
+    `terms` has no positive coefficient of this input, these facets are left out. The same is done for negative
+    coefficients, and repeated with the remaining facets.
     """
     wanted = {(slot, c > 0) for slot, c in terms}
     pulling: dict[tuple[int, bool], set[int]] = {}

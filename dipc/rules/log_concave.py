@@ -95,10 +95,10 @@ def _tightest(facets: Iterable[Moving], alpha: Fraction) -> list[Moving]:
 
 
 def _ends(centered: CenteredExit, facets: Sequence[Moving], slots: Sequence[int], alpha: Fraction) -> list[Point]:
-    """Return two inputs behind `facets` at `alpha`: if all slacks depend on one form, where it is least and greatest.
+    """Return the inputs behind `facets` at `alpha` at which the slacks of the exit `centered` are least and greatest.
 
-    The slacks are those of the exit `centered`, and `slots` are the inputs. If the form is not bounded on one side,
-    that input is missing. The result is empty if the slacks depend on several forms, or on none.
+    This is done only if the slacks are all multiples of one form, apart from constants; otherwise the result is empty.
+    If the form has no least or no greatest value, that input is missing. `slots` are the inputs.
     """
     forms = [dict(half.slack.inputs) for component in centered.parts for half in component.halfspaces]
     span = _basis_of_span(forms)

@@ -40,16 +40,20 @@ _Noise = tuple[int, int]
 class Pattern:
     """A class of inputs and its exits, with numbers in place of the names of inputs and noises.
 
-    `key` is equal for two classes only if the lemma (see the top of this file) maps one to the other. `inputs` says
-    how: it maps the key of a group of constraints to the inputs of each group with this key, as slots in the order of
-    their numbers.
+    Two classes have equal keys (`key`) only if renaming inputs and noises turns one into the other, so that the claim
+    holds for both or for neither. The constraints of a class form groups that share no input and no noise. Each group
+    has a key, and `inputs` maps it to the inputs of all groups with this key: a list of slots, in the order of their
+    numbers.
     """
 
     key: object
     inputs: Mapping[object, Sequence[Sequence[int]]]
 
     def corner_of(self, other: Pattern, corner: Corner) -> Corner:
-        """Return the input of this class to which the lemma maps `corner`, an input of the class of `other`."""
+        """Return the input of this class that `corner`, an input of the class of `other`, becomes by renaming inputs.
+
+        Both patterns must have the same key.
+        """
         names = {
             theirs: own
             for key, groups in self.inputs.items()
