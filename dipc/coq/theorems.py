@@ -482,9 +482,11 @@ class _Obligation:
     ) -> None:
         """Write a lemma, named `lemma`, that Pr + a - 1 >= 0 on `where`, a part of the interval number `interval`.
 
-        Beta is a minimum of maxima. `arm` is (index of an argument of the minimum, index of an argument a of its
-        maximum). `stated` is the function Pr + a - 1 as JSON of the certificate, and `evidence` its factors with the
-        proofs of their signs.
+        Pr is the obligation's probability, and beta a minimum of maxima. `arm` is (index of an argument of the minimum,
+        index of
+        an argument a of its maximum). `stated` is the function Pr + a - 1 as JSON of the certificate, and `evidence`
+        its factors
+        with the proofs of their signs.
         """
         place, number_of_arm = arm
         value, beta, function = self.value, self.arms[place][number_of_arm], read_closed(stated)

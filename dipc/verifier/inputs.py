@@ -606,9 +606,9 @@ class _Class:
             raise Rejected("a half-space is about something other than real and int inputs of the program")
 
     def _witness(self, value: object) -> str | None:
-        """Check `value`, an input that refutes the claim. It is checked as a row of a table is.
+        """Return None if `value` is proved to be an input that refutes the claim, else the reason why it is not.
 
-        Returns None if the refutation is certified, or the reason why it is not. Raises Rejected for a wrong one.
+        The input is checked as a row of a table is. Raises Rejected if `value` is wrong.
         """
         with in_step("witness"):
             side: read.Reader[Any] = read.by_name(read.text)

@@ -132,7 +132,10 @@ class _Piece:
 
     @property
     def doublings(self) -> int:
-        """An n with |integrand| <= 2^n times its exponential factors, also at complex arguments."""
+        """An n such that |integrand| is at most 2^n times the product of its exponential factors.
+
+        The bound also holds at complex arguments.
+        """
         return sum(leaf.count * (len(leaf.forms) - 1 + leaf.spread.laplace) for leaf in self.leaves)
 
     @property

@@ -65,7 +65,10 @@ class ShiftConditions:
     outputs: tuple[Change, ...]
 
     def holds(self, shift: Mapping[int, Fraction], move: Mapping[int, Fraction]) -> bool:
-        """True if `shift` maps the path into itself after the `move` of the inputs, with the same real outputs."""
+        """True if noises on the path, changed by `shift`, are on it again after the inputs have changed by `move`.
+
+        The real outputs must also be the same before and after both changes.
+        """
         return all(change.value(shift, move) >= 0 for change in self.slacks) and all(
             change.value(shift, move) == 0 for change in self.outputs
         )
@@ -111,9 +114,11 @@ class AlignedExit(ShiftConditions):
             yield dict(zip(slots, values, strict=True))
 
     def holds(self, shift: Mapping[int, Fraction], move: Mapping[int, Fraction]) -> bool:
-        """True if `shift` maps the exit into itself after the `move` of the inputs, with the same real outputs.
+        """True if noises that lead to the exit, changed by `shift`, still do after the inputs have changed by `move`.
 
-        It may shift only noises in `rates`, and those in `growing` only upwards.
+        The real outputs must also be the same before and after both changes. Only noises in `rates` may change, and
+        those in
+        `growing` only upwards.
         """
         allowed = shift.keys() <= self.rates.keys() and all(shift.get(i, _ZERO) >= 0 for i in self.growing)
         return allowed and super().holds(shift, move)

@@ -213,7 +213,8 @@ class Summed:
         """Return the Taylor polynomial on `cell` of a finite sum that approximates the event's probability.
 
         The sum leaves out noises with values beyond some K. Its error is at most 2^-accuracy on `cell`. Raises
-        NotShown, NotDerived.
+        NotDerived if the
+        sum has too many terms, and NotShown if `cell` reaches eps = 0 or its precision does not suffice.
         """
         least = cell.middle - cell.radius
         if least <= 0:

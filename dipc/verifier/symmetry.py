@@ -505,8 +505,9 @@ class _Run:
     def _executed(self, label: int, stop: int, held: _Held, excluded: _Excluded, depth: int = 0) -> _Held:
         """Execute from `label` to `stop`, where all paths meet again, and return the variables there.
 
-        `held` are the variables at `label`. `excluded` has, by expression, the values that it is known not to have.
-        `depth` is the number of branches around.
+        `held` are the variables at `label`. `excluded` maps expressions to the values that they are known not to have.
+        `depth`
+        is the number of branches around.
         """
         if depth > MOST_DEPTH:
             raise NotDerived("branches are too deep")

@@ -224,7 +224,10 @@ class Expansion:
         return Series(line + [0] * (self.terms - len(line)), 2)
 
     def ring(self, function: Ring) -> Series:
-        """Return the series of the exponential polynomial `function`. Raises NotShown."""
+        """Return the series of the exponential polynomial `function`.
+
+        Raises NotShown if an exponent is too large for the precision.
+        """
         total = Series([0] * self.terms, 0)
         for (k, q), c in function.items():
             term = self.exponential(q)
@@ -236,7 +239,7 @@ class Expansion:
     def exponential(self, q: Fraction) -> Series:
         """Return the series of e^{q·eps}, for `q`: its coefficients are e^{q·middle}·(q·radius)^k/k!.
 
-        Raises NotShown.
+        Raises NotShown if the exponent is too large for the precision.
         """
         bits, exponent, slope = self.bits, abs(q) * self.middle, q * self.radius
         if growth_bits(exponent) > 4 * bits or abs(slope) > 8 * _MOST_SLOPE:
@@ -255,7 +258,10 @@ class Expansion:
         return Series(coefficients, (high - low << growth_bits(abs(slope))) + self.terms)
 
     def falling(self, rate: Fraction, alpha: Fraction, beta: Fraction) -> Series:
-        """Return the series of e^{-rate·(alpha + beta·eps)}, for `rate`, `alpha`, `beta` >= 0. Raises NotShown."""
+        """Return the series of e^{-rate·(alpha + beta·eps)}, for `rate`, `alpha`, `beta` >= 0.
+
+        Raises NotShown if `alpha` or `beta` is negative, or if the exponent is too large for the precision.
+        """
         if min(alpha, beta) < 0:
             raise NotShown
         first = self.constant(exp_minus(rate * alpha, self.bits))
@@ -264,10 +270,11 @@ class Expansion:
     def normal(
         self, start: Fraction, slope: Fraction, variance: Fraction, away: Fraction, *, density: bool = False
     ) -> Series:
-        """Return the series of Φ((start + slope·u)/√variance), or of φ with `density`. Raises NotShown.
+        """Return the series of Φ((start + slope·u)/√variance), or of φ with `density`.
 
-        The error covers every argument whose distance from `start` + `slope`·u is at most `away`, before it is
-        divided by √`variance`.
+        The error covers every argument whose distance from `start` + `slope`·u is at most `away`, before it is divided
+        by
+        √`variance`. Raises NotShown if `slope` is too large.
         """
         bits = self.bits
         low, high = root_ends(1 / variance, bits + 8)
