@@ -337,7 +337,7 @@ class _Question:
         return sorted(inside or {interval.inner_point})
 
     def _by_signs(self, interval: Interval, signs: _Signs, samples: Sequence[Fraction]) -> list[Stretch] | Fraction:
-        """Return the failing intervals within `interval` as pairs of cuts, or one eps that `samples` lack.
+        """Return the failing intervals within `interval` as pairs of cuts, or one eps to add to `samples`.
 
         A zero of the slack is located between two neighboring samples at which it has different signs, by `signs`.
         Between two zeros, a decision must confirm that the slack keeps its sign. If it finds an eps with the other

@@ -840,8 +840,8 @@ class WrittenForm:
 def forms_of(source: Source, engine: Engine, row: RowResult) -> Sequence[WrittenForm]:
     """The probabilities behind `row`, the result of one case of `source`, as texts; empty if they are not known.
 
-    A class of inputs has one text for each proved bound. A case about one m has those of all classes. A case about all
-    m from some m on has one text, with the union bound as a polynomial in m. `engine` measures the probabilities.
+    A class of inputs has one text for each step of its proof. A case about one m has those of all classes. A case about
+    all m from some m on has one text, with the union bound as a polynomial in m. `engine` measures the probabilities.
     """
     try:
         match source, row:

@@ -686,10 +686,9 @@ def _lesser_enclosed(every: Sequence[Inequality], factors: Factors) -> set[int]:
 
 
 def _little_less(peaks: Sequence[Peak], digits: int) -> Fraction | None:
-    """The lower bound of the only enclosed peak, reduced in the digit before the last of `digits`; None without it.
+    """Return v·(1 - 10^(1 - n)), where v is the lower bound of the only enclosed peak, and n is `digits`, at least 2.
 
-    It is v·(1 - 10^(1 - n)), where v is the lower bound and n the larger of `digits` and 2. None unless exactly one of
-    `peaks` has only an enclosure.
+    The result is None unless exactly one of `peaks` has a value that is only enclosed.
     """
     values = [peak.value.low for peak in peaks if isinstance(peak.value, EnclosedNumber)]
     return values[0] * (1 - Fraction(1, 10 ** max(1, digits - 1))) if len(values) == 1 else None
