@@ -110,7 +110,8 @@ def falling(length: Fraction) -> ExpPoly:
     return ExpPoly.ONE - ExpPoly.term(1, 0, -length)
 
 
-sharp = st.integers(1, 10**9).map(lambda n: Fraction(n, 10**9) + 1)
+#: Numbers with large denominators: quotients of exponential polynomials in small units are reduced to lowest terms.
+sharp = st.integers(1, 10**9).map(lambda n: Fraction(n, 10**9) + 1).filter(lambda number: number.denominator > 10**5)
 
 
 @given(sharp, sharp, widths)

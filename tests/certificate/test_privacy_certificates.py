@@ -97,7 +97,7 @@ def drop_output(data: Document) -> None:
 
 
 def repeat_output(data: Document) -> None:
-    data["outputs"][1] = ["0.0"]
+    data["outputs"][1] = data["outputs"][0]
     for law in data["laws"]:
         law[1] = law[0]
 
@@ -142,7 +142,7 @@ def set_to(value: object, *path: str | int) -> Callable[[Document], None]:
         (lambda data: data["pairs"].append([1, 1]), "pairs: the list is empty"),
         (lambda data: data["couples"].pop(), "pair 0: a set of outputs comes without an obligation"),
         (lambda data: data["laws"].pop(), "laws: there must be one"),
-        (set_to(["3"], "inputs", 2), "inputs: a value of one"),
+        (set_to(["3"], "inputs", 2), "inputs: a value of an input is outside its domain"),
         (
             set_to({"pair": 0, "outputs": [0], "obligation": 0}, "refuted"),
             "refuted: a refutation is given exactly where the verdict is `not private`",
@@ -227,7 +227,7 @@ def _rejected(text: str, change: Callable[[Document], None], step: str | tuple[s
     with pytest.raises(Rejected) as found:
         check_text(sealed(data))
     said = str(found.value)
-    assert any(said.startswith(one) or f", {one}" in said for one in ((step,) if isinstance(step, str) else step))
+    assert any(said.startswith(one) or f", {one}" in said for one in ((step,) if isinstance(step, str) else step)), said
 
 
 #: The first query below a noisy threshold.

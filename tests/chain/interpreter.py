@@ -32,8 +32,7 @@ ARITHMETIC = {
 def run(program, inputs, noises, choose=None):
     """The final values by slot, when the draw at label l is noises[l] off its mean.
 
-    A choice between n options takes the option number choose(n, weights), with the weights as written or, for Exp, the
-    scores.
+    A choice between n options at a label takes the option number choose(n, label).
     """
     values = {}
     for slot in program.slots:
@@ -80,11 +79,11 @@ def run(program, inputs, noises, choose=None):
                 write(target, computed(expr))
             case core.SampleNoise(target=target):
                 write(target, Fraction(real(instruction.mean)) + noises[at])
-            case core.SampleExponential(target=target, values=options, scores=scores):
-                write(target, options[choose(len(options), [concrete(score) for score in scores])])
+            case core.SampleExponential(target=target, values=options):
+                write(target, options[choose(len(options), at)])
             case core.SampleChoice(target=target, arms=arms):
                 arms = [arm for arm in arms if getattr(arm[1], "value", None) != 0]
-                write(target, concrete(arms[choose(len(arms), [weight for _, weight in arms])][0]))
+                write(target, concrete(arms[choose(len(arms), at)][0]))
             case core.Branch(condition=condition, then=then, otherwise=otherwise):
                 following = then if computed(condition) else otherwise
             case core.Jump(target=target):

@@ -51,7 +51,7 @@ def walk(chain, noises, inputs, choose):
         if isinstance(steps[0][1], Choice):
             # In the order of the options: equal values share one successor.
             options = {option(chain.flow.program, edge): goal for goal, edge in steps}
-            node = options[choose(len(options), None)]
+            node = options[choose(len(options), steps[0][1].label)]
         elif isinstance(steps[0][1], Comparison):
             there = located(state, noises, inputs)
             (node,) = [goal for goal, edge in steps if all(holds(item, there, inputs) for item in edge.known)]
@@ -69,9 +69,8 @@ def option(program, edge):
 
 
 def tape(seed):
-    """Choices, the same for the same seed."""
-    generator = random.Random(seed)
-    return lambda count, weights: generator.randrange(count)
+    """Choices by label, the same for the same seed: a chain leaves out choices that nothing reads."""
+    return lambda count, label: random.Random(f"{seed} {label}").randrange(count)
 
 
 def samples(program, seed, dom_inputs, count=SAMPLES):

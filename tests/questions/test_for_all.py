@@ -231,7 +231,10 @@ NOT_UNIFORM = {
         ),
         "new states",
     ),
-    "another ideal": (changed(SPARSE, ("if q[i] >= T", "if q[i] >= T + 1")), "does not follow from the ideal's path"),
+    "another ideal": (
+        changed(SPARSE, ("if q[i] >= T", "if q[i] >= T + 1")),
+        "path through an iteration does not determine the outcome",
+    ),
     "an ideal with the same answers": (
         changed(
             ABOVE_THRESHOLD,
