@@ -37,8 +37,8 @@ Examples:
 
 \b
 A program is a file PROG.dip, or the Python function NAME of FILE.py. dipc
-reads FILE.py and does not run it. It runs only the function NAME, with its
-helpers and constants, to test that it has read them rightly.
+reads FILE.py without running the whole file. It runs the function NAME, with
+its helpers and constants, only to check that it has read them correctly.
 
 \b
 TABLE.csv has a column for each input and output, and a row for each input.
@@ -77,9 +77,9 @@ class _Check(click.Command):
 def check(**given: Any) -> ExitCode:
     """Prove or refute that a program gives the right answer often enough.
 
-    The claim is about the inputs whose dd is greater than alpha. There the answer has to be within gamma of the right
-    one with probability at least 1 - beta, for every eps. The distance to disagreement, dd, is how far the input is
-    from the nearest inputs with another right answer.
+    The distance to disagreement, dd, is how far an input is from the nearest inputs with a different right answer. The
+    claim is about the inputs whose dd is greater than alpha. There the answer has to be within gamma of the right one
+    with probability at least 1 - beta, for every eps.
 
     Each input is a row of TABLE.csv, or one of --inputs. For each row, dipc proves the claim for every eps, or shows an
     eps at which it fails, or says why the row is undecided. The arithmetic is exact.

@@ -122,7 +122,7 @@ Examples:
 The constants of --vary split a budget, for example into rates s*eps and
 (1 - s)*eps/2. dipc minimizes one number, the objective:
   by default        the least t = alpha*eps for which the claim holds
-  with --alpha A    the least eps for which the claim holds
+  with --alpha A    the least eps for which the claim holds (or --for eps)
   with --for gamma  the least gamma*eps for which the claim holds
   with --adjacent   one of these numbers times K, the least constant for which
                     the program is K*eps-private
@@ -130,10 +130,10 @@ The constants of --vary split a budget, for example into rates s*eps and
 \b
 dipc guesses the best values of the constants, computes their objective
 exactly, and proves that no other values are better by more than --tolerance.
-The proof covers the values of --vary for which every rate is at least 1/50 of
-its maximum over the ranges. If the proof takes too long, the answer says how
-much better other values may be, or that these values are the best of those
-tried.
+The proof covers only those values for which each rate is at least 1/50 of the
+largest value that it takes in the given ranges. If the proof takes too long,
+the answer says how much better other values may be, or that these values are
+the best of those tried.
 `dipc verify` cannot check the answer.
 
 \b
@@ -235,8 +235,8 @@ eps of --eps. --for names what to find:
          formulas in eps
   gamma  the least gamma: the claim is proved there, and refuted just below
   error  the largest expected error, as formulas in eps
-  NAME   the value of this constant from which on, or up to which, the claim
-         holds: it lies between two values, one proved and one refuted
+  NAME   the value of this constant above which, or below which, the claim
+         holds, between two values: one proved, the other refuted
   RANGE  all values of a constant in a range for which the claim holds, such as
          "T in 1..100", "T in 0..2 by 1/4" or "T in {1, 3}"
 With --adjacent, NAME and RANGE are about the privacy claim that --budget and

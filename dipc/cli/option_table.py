@@ -52,15 +52,15 @@ OPTIONS: dict[str, _Settings] = {
         "definitions",
     ),
     "--inputs": _texts(
-        'The inputs: all, "q = -1..1", "x in {0, 1/2}", a CSV file of inputs, or a condition that selects inputs, '
-        '"x >= 0"; may be repeated.',
+        'The inputs: all, "q = -1..1", "x in {0, 1/2}", a CSV file of inputs, or a condition such as "x >= 0" that '
+        "selects inputs; may be repeated, for other inputs or for further conditions.",
         "SPEC",
     ),
     "--inputs~expected": _word("Expect the claim at all inputs of the program.", "all"),
     "--for-all": _text(
-        'With --inputs all: prove the claim for every value of the constant NAME, or for "NAME >= 3". -D NAME=all '
-        "does the same.",
-        "NAME",
+        "With --inputs all: decide the claim for every value of the constant NAME, or for every value from N on. "
+        "-D NAME=all does the same.",
+        '"NAME|NAME >= N"',
     ),
     "--input": _texts("A value for every input.", _INPUT, "input_texts"),
     "--input~error": _texts("A value for an input, in place of --inputs.", _INPUT, "input_texts"),
@@ -103,12 +103,14 @@ OPTIONS: dict[str, _Settings] = {
     "--moment": _count("1: the mean error; 2: the mean squared error; 1 by default.", "1|2", 1, 2, default=1),
     "--adjacent": _text(
         "Which inputs are adjacent. linf:1: each number changes by at most 1. l1:1: the changes add up to at most 1. "
-        "hamming:1: one value differs. PAIRS.csv: a file with one pair a row, in columns q and q' for each input q.",
+        "hamming:1: one value differs. PAIRS.csv: a file with one pair per row, in columns q and q' for each input q.",
         "DISTANCE|PAIRS.csv",
         required=True,
     ),
     "--adjacent~tune": _text(
-        "Compare values of the constants at equal privacy for this adjacency, such as linf:1; see below.", "ADJACENCY"
+        "Multiply the objective by the privacy constant for this adjacency, such as linf:1, so that values of the "
+        "constants are compared at equal privacy; see below.",
+        "ADJACENCY",
     ),
     "--adjacent~solve": _text(
         "With --for NAME or --for RANGE: claim privacy for this adjacency, such as linf:1.", "ADJACENCY"
@@ -152,11 +154,15 @@ OPTIONS: dict[str, _Settings] = {
     "--at~import": _text("Fix eps: rates that are not multiples of eps need it.", "EPS", "at_text"),
     "--estimate": _flag("With --max-loss: also estimate it from random runs at the pair where it occurs."),
     "--for": _text("What to find; see below.", "eps|alpha|beta|gamma|error|NAME|RANGE", "wanted"),
-    "--for~tune": _word("The number to minimize; alpha by default.", "alpha gamma eps", to="wanted"),
+    "--for~tune": _word(
+        "The number to minimize, as below; by default alpha, which is minimized as alpha*eps.",
+        "alpha gamma eps",
+        to="wanted",
+    ),
     "--vary": _texts('A constant to vary, and its range: "s in (0, 1)"; may be repeated.', "RANGE"),
     "--denominator": _count("The largest denominator of the constants; 1000 by default.", "N", 2, 10**5, default=1000),
     "--tolerance": _text(
-        "Prove that the objective exceeds its minimum by at most this share; 1% by default.", "SHARE", default="1%"
+        "Prove that the result exceeds the minimum by at most this share; 1% by default.", "SHARE", default="1%"
     ),
     "--side": _word("Whether the interval has both ends, or only one; all three kinds by default.", "both lower upper"),
     "--confidence": _text(
@@ -218,14 +224,15 @@ OPTIONS: dict[str, _Settings] = {
         "Significant digits of numbers that are shown as decimals; 20 by default.", "N", 1, 1000
     ),
     "--classes/--no-classes": {
-        "help": "If the order of an input's values does not matter, decide only one order; the default for thousands "
-        "of --inputs.",
+        "help": "If permuting the values of an input changes nothing, decide one input for each set of permutations. "
+        "This is the default where there are thousands of inputs.",
         "to": "classes",
         "default": None,
     },
     "--closed-form": _count("Show the probability of row ROW in closed form; JSON shows all rows.", "ROW", 1),
     "--strict": _word(
-        "Exit with 3 if the claim is vacuous, as beta >= 1 or dd is too small, at all rows; with =rows, at any row.",
+        "Exit with 3 if the claim is vacuous (beta >= 1, or dd is too small) at every row; with =rows, if it is "
+        "vacuous at any row.",
         "all rows",
         metavar="[=all|rows]",
     ),
