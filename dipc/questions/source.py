@@ -209,7 +209,7 @@ class Enclosed(Source):
     them. `between` is the reason why a case is undecided if the stronger claim fails and the weaker one does not.
 
     `irrational` is given if ends of the claim's intervals of eps are irrational: (the text of the intervals, a mapping
-    from the rational numbers in place of these ends to the ends).
+    from each rational number that replaces an irrational end to this end).
     """
 
     respects_requires: ClassVar[bool] = True

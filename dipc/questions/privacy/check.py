@@ -395,8 +395,8 @@ class PrivacyQuestion:
     def _piece_by_piece(self, claim: PrivacyClaim, delta: PiecewiseForm) -> PrivacyReport:
         """Decide a `claim` whose `delta` has several closed forms, each form on its own intervals.
 
-        The intervals of a form may reach beyond those on which `delta` has this form. A counterexample there refutes
-        `claim` only if it exceeds what `delta` itself allows.
+        The intervals of a form may reach beyond those on which `delta` has this form. A counterexample at an eps beyond
+        refutes `claim` only if it exceeds what `delta` itself allows.
         """
         result: PrivacyReport | None = None
         obligations = 0

@@ -70,8 +70,8 @@ else:
 def worst_sets(summands: Sequence[Closed], intervals: Sequence[Interval], limits: Limits) -> list[tuple[int, ...]]:
     """Return, for each eps of `intervals`, the indices of the functions `summands` that are positive there.
 
-    Each different set is returned once. Roots of the functions are not considered as eps, and the empty set is left
-    out. Raises LimitReached past one of the `limits`.
+    Each different set is returned once, without the empty set. An eps at which some function is 0 is not considered.
+    Raises LimitReached past one of the `limits`.
     """
     numerators = [fraction_of(function)[0] for function in summands]
     functions = list(dict.fromkeys(f for f in numerators if not f.is_zero()))

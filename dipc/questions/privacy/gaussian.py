@@ -119,9 +119,9 @@ def variance_of(noise: NoiseVar) -> Fraction:
 class OutputsMove:
     """The move of the outputs of a mechanism between two adjacent inputs; `where` has the two inputs.
 
-    `shifts` are the moves of the outputs, and `centers` their means at the first input. The laws at both inputs
-    differ as two normal laws of variance 1 do whose means are μ apart. `square` is (μ·unit/eps)², or (μ·unit)² if the
-    deviations are fixed, with the unit of `GaussianMechanism`.
+    `shifts` are the moves of the outputs, and `centers` their means at the first input. Telling the two inputs apart by
+    the outputs is like telling apart two normal laws of variance 1 with means 0 and μ. `square` is (μ·unit/eps)², or
+    (μ·unit)² if the deviations are fixed, with the unit of `GaussianMechanism`.
     """
 
     shifts: tuple[Fraction, ...]
