@@ -308,7 +308,7 @@ class _Nearest:
             if len(rows) + len(above) * len(below) > _MOST_SIDES:
                 raise Undecided("a neighborhood has too many sides")
             self.bounds.append((v, [_bound(row, v) for row in above], [_bound(row, v) for row in below]))
-            rows = _needed([*rows, *(_cancelled(v, one, two) for one in above for two in below)])
+            rows = _needed([*rows, *(_canceled(v, one, two) for one in above for two in below)])
         highs = [row for row in rows if row.coefficient(_LEFT)]
         self.bounds.append((_LEFT, [], [_bound(row, _LEFT) for row in highs]))
         sides = [_side({i: c for i, c in row.coefficients if i != _LEFT}, row.constant) for row in highs]
@@ -429,7 +429,7 @@ def _side(terms: Mapping[int, Fraction], constant: Fraction) -> Halfspace:
     return Halfspace(sorted_terms({i: c for i, c in terms.items() if c}), constant)
 
 
-def _cancelled(v: int, one: Halfspace, two: Halfspace) -> Halfspace:
+def _canceled(v: int, one: Halfspace, two: Halfspace) -> Halfspace:
     """Return the combination of `one` and `two`, with positive weights, in which the variable `v` cancels."""
     left, right = dict(one.coefficients), dict(two.coefficients)
     first, second = -right[v], left[v]

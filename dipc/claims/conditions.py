@@ -39,7 +39,7 @@ from dipc.text.printer import print_expression
 
 # --- Whether a claim expression falls as a distance grows: decided where it is one closed form, else put together -----
 
-#: The greatest number of summands of a function analysed as a whole; a longer one is analysed part by part.
+#: The greatest number of summands of a function analyzed as a whole; a longer one is analyzed part by part.
 MOST_TERMS = 400
 
 #: The values of the unknowns at which a growing function is searched.

@@ -469,7 +469,7 @@ class SeriesDecision:
                 least.append(product * alone)
                 continue
             for event in share.conjunctions:
-                noises = tuple(Noise(noise.law.continuous_neighbour()[0], noise.rate, _ZERO) for noise in event.noises)
+                noises = tuple(Noise(noise.law.continuous_neighbor()[0], noise.rate, _ZERO) for noise in event.noises)
                 scaled = tuple(Halfspace(item.coefficients, _ZERO, item.strict) for item in event.constraints)
                 product = product * self._at_every_eps(Event(noises, scaled), least=weight > 0)
                 changes = (_change(event, item, falls=weight > 0) for item in event.constraints)
@@ -823,5 +823,5 @@ def _change(event: Event, item: Halfspace, *, falls: bool) -> Fraction:
         return _ZERO
     noises = [(event.noises[i], abs(c)) for i, c in item.coefficients]
     slack = _slack_at_means(event, item)
-    missing = sum((c * noise.law.continuous_neighbour()[1] for noise, c in noises), -slack if falls else slack)
+    missing = sum((c * noise.law.continuous_neighbor()[1] for noise, c in noises), -slack if falls else slack)
     return max(_ZERO, missing) * min(noise.law.greatest_density(noise.rate) / c for noise, c in noises)

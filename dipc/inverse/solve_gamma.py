@@ -630,7 +630,7 @@ def gamma_settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | 
         return None
     exits = [event for event, _ in probabilities.exits(row.inputs, row.outputs)]
     if not all(
-        noise.law.continuous_neighbour()[0].scales
+        noise.law.continuous_neighbor()[0].scales
         for event in exits
         for component in event.components
         for noise in component.noises

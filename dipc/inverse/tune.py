@@ -423,7 +423,7 @@ class _Search:
                 self.evaluate(self._propose(self.objective.guess, _GUESSES))
                 if len(self.known) == count:
                     break
-        self._neighbours()
+        self._neighbors()
 
     def _propose(self, value: Callable[[Values], float], most: int) -> Values:
         """The values with the least `value` found by a pattern search in at most `most` evaluations.
@@ -454,7 +454,7 @@ class _Search:
                 step /= 2
         return min(known, key=ask)
 
-    def _neighbours(self) -> None:
+    def _neighbors(self) -> None:
         best = min(self.known, key=self.value)
         for n, each in enumerate(self.varied):
             for step in (-1, 1):

@@ -124,7 +124,7 @@ def _kernel(noise: Noise, factor: Fraction) -> Kernel:
             raise OutsideFragment(
                 "a multiple of an integer noise, or one with two different rates, is compared, which is not covered"
             )
-        pieces = noise.law.continuous_neighbour()[0].pieces(noise.rate)
+        pieces = noise.law.continuous_neighbor()[0].pieces(noise.rate)
     else:
         pieces = noise.law.pieces(noise.rate)
     if any(power for piece in pieces for _, power, _ in piece.terms):

@@ -634,7 +634,7 @@ class Statements(Expressions):
     ) -> Array:
         """Return the list `node`, a call `sorted(inner)` or `sorted(inner, reverse=True)`, as an array for `name`.
 
-        `keywords` are those of the call. The statements at `span` sort by exchanging neighbours.
+        `keywords` are those of the call. The statements at `span` sort by exchanging neighbors.
         """
         match keywords:
             case []:

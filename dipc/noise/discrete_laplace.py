@@ -43,7 +43,7 @@ class DiscreteLaplace(Law):
     def greatest_density(self, rate: Fraction) -> Fraction:
         return LAPLACE.greatest_density(rate)
 
-    def continuous_neighbour(self) -> tuple[Law, Fraction]:
+    def continuous_neighbor(self) -> tuple[Law, Fraction]:
         """Return (the law of Laplace noise, 1): the two noises of one rate can be coupled to differ by less than 1.
 
         Discrete Laplace noise is the difference of the floors of two exponential variables. It differs by less than 1

@@ -155,7 +155,7 @@ class DiscreteGaussian(Deviating):
     def normal_unit(self) -> Real:
         return self.unit
 
-    def continuous_neighbour(self) -> tuple[Law, Fraction]:
+    def continuous_neighbor(self) -> tuple[Law, Fraction]:
         """Return (the law of normal noise, 3/2): the two noises of one rate can be coupled to differ by less than 3/2.
 
         Let N be the discrete noise with the parameter s, and N' normal noise with the standard deviation s.

@@ -277,12 +277,12 @@ class Law(ABC):
     def greatest_density(self, rate: Fraction) -> Fraction:
         """An upper bound of the density of eps·N for the noise N with this `rate`, for every eps > 0.
 
-        Integer noise has no density. For integer noise the bound is one for the noise of `continuous_neighbour` instead
+        Integer noise has no density. For integer noise the bound is one for the noise of `continuous_neighbor` instead
         of N.
         """
         self._lacks("a bound of its density")
 
-    def continuous_neighbour(self) -> tuple[Law, Fraction]:
+    def continuous_neighbor(self) -> tuple[Law, Fraction]:
         """Return (a law with a density, d), such that noise N' of that law can be coupled with the noise N of this law.
 
         Coupled means that N and N', with the same rate, are drawn together so that |N - N'| < d. For a law that has a

@@ -225,7 +225,7 @@ def _step(step: Transition, eps: Fraction | None) -> Line:
 def dot_text(dtmc: Dtmc, name: str, eps: Fraction | None = None) -> str:
     """Return the chain `dtmc` as a DOT digraph called `name`, with one box for each state.
 
-    Boxes are labelled as in the text format. With `eps` every probability is also a number there.
+    Boxes are labeled as in the text format. With `eps` every probability is also a number there.
     """
     lines = [
         f"digraph {quoted([name], end='')} {{",

@@ -141,8 +141,8 @@ class _Exchanges:
 
     @cached_property
     def _by_transitions(self) -> frozenset[tuple[int, int]]:
-        neighbours = chain.from_iterable(map(pairwise, self._families))
-        return exchanged_by_transitions(self._flow, self._weights, neighbours)
+        neighbors = chain.from_iterable(map(pairwise, self._families))
+        return exchanged_by_transitions(self._flow, self._weights, neighbors)
 
     @cached_property
     def _symbolic(self) -> SymbolicRun | None:

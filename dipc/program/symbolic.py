@@ -16,7 +16,7 @@ are exchanged.
 - Proof: draws are independent of each other, given their parameters. A draw that a run does not reach may be made all
   the same, because nothing depends on it. By induction over the draws in the order of the text, the images of the draws
   at the exchanged inputs have the joint law of the draws at the given ones. The outputs are one function of both.
-- Consequence: exchanges of neighbours suffice, because they generate every order.
+- Consequence: exchanges of neighbors suffice, because they generate every order.
 """
 
 from __future__ import annotations

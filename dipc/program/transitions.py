@@ -4,18 +4,18 @@ An input is *open* in a state until an instruction reads it, or until no later o
 from states to those where i is open no more, if the input i has the value v: it gives weights to states. A state where
 i is not open stays as it is.
 
-Lemma. Let every run close its inputs in one order, and let T(i, v)·T(j, w) = T(i, w)·T(j, v) for neighbours i, j of
+Lemma. Let every run close its inputs in one order, and let T(i, v)·T(j, w) = T(i, w)·T(j, v) for neighbors i, j of
 this order and all v, w. Then the law of the outputs is unchanged when i and j exchange their values.
 
 - Conditions: the equation holds from each state that can be reached with any values of the inputs before i. The weights
   are functions of eps, and equal as such.
 - Proof: the law is a product of transitions, one for each input in order, and of the law of the outputs in the states
-  that are left, which does not depend on the inputs. The exchange replaces two neighbouring factors by equal ones.
+  that are left, which does not depend on the inputs. The exchange replaces two neighboring factors by equal ones.
 - Noise: a state includes the constraints on its noises. For noises held fixed, weights of states are those of choices,
   and comparisons have weight 1 (`dipc.chain.chain`). So equal weights of states are equal laws.
 - Inputs in between: if j is not the next input, the equation is tested with each combination of values of the inputs
   between i and j.
-- Consequence: exchanges of neighbours in a block generate every order of its values.
+- Consequence: exchanges of neighbors in a block generate every order of its values.
 
 A transition may go on after i is closed. It stops where the states for all values of i are at one label. The two sides
 of the equation may differ there, and be equal a few steps later: they are compared until the next input is read.
@@ -70,16 +70,16 @@ _Key = tuple[type, Value]
 
 
 def exchanged_by_transitions(
-    flow: Flow, weights: Weights, neighbours: Iterable[tuple[int, int]]
+    flow: Flow, weights: Weights, neighbors: Iterable[tuple[int, int]]
 ) -> frozenset[tuple[int, int]]:
-    """Return those of the pairs `neighbours` of finite inputs that transitions prove to be interchangeable.
+    """Return those of the pairs `neighbors` of finite inputs that transitions prove to be interchangeable.
 
     Exchanging the values of a returned pair leaves the law of the outputs of the program of `flow` unchanged. `weights`
     computes the weights of its choices. A transition is the part of a run from reading one input to reading the next.
     """
     if not flow.forward:
         return frozenset()
-    pairs = [*neighbours]
+    pairs = [*neighbors]
     found = _Search(flow, weights).exchangeable_pairs(pairs)
     left = [pair for pair in pairs if pair not in found]
     return found | _Search(flow, weights, at_once=True).exchangeable_pairs(left) if left else found
@@ -109,14 +109,14 @@ class _Search:
         self._known: dict[tuple[State, int], Mapping[_Key, _Weighted]] = {}
         self._after_state: dict[State, tuple[int | None, list[tuple[State, int | _Key | None]]]] = {}
 
-    def exchangeable_pairs(self, neighbours: Sequence[tuple[int, int]]) -> frozenset[tuple[int, int]]:
+    def exchangeable_pairs(self, neighbors: Sequence[tuple[int, int]]) -> frozenset[tuple[int, int]]:
         try:
             order, layers = self._layers()
         except (NotApplicable, Fault, Undecided, DiagnosticError):
             return frozenset()
         place = {slot: number for number, slot in enumerate(order)}
         result: set[tuple[int, int]] = set()
-        for one, other in neighbours:
+        for one, other in neighbors:
             if one not in place and other not in place:
                 result.add((one, other))  # no run reads either
             elif one in place and other in place:

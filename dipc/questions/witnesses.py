@@ -484,7 +484,7 @@ def _candidates(
             for slack in lower.slacks:
                 vertex = least(facets, Moving(slack, _ZERO), slots, alpha)
                 if vertex is not None and any(vertex[slot].denominator != 1 for slot in whole):
-                    # The neighbouring integers are tried as well.
+                    # The neighboring integers are tried as well.
                     within = [*(guard.guard for guard in region.guards), *(facet.at_alpha(alpha) for facet in facets)]
                     integers = least_near(slack, vertex, whole, within)
                     proposed += [] if integers is None else [integers]
@@ -519,7 +519,7 @@ _MOST_DISTANCE = Fraction(6)
 _MOST_CASES = 60
 
 
-#: The most non-integer coordinates for which both neighbours are tried.
+#: The most non-integer coordinates for which both neighbors are tried.
 _MOST_BROKEN = 3
 
 

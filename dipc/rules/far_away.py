@@ -142,7 +142,7 @@ def _limit_event(
 
 
 def _continuous(noise: Noise) -> Noise:
-    law, _ = noise.law.continuous_neighbour()
+    law, _ = noise.law.continuous_neighbor()
     if not law.scales:
         raise OutsideFragment(f"{law.name} noise does not scale with eps")
     return Noise(law, noise.rate, _ZERO)

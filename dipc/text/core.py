@@ -61,7 +61,7 @@ class ProgramCode(StrEnum):
 # --- The parts of a typed program: types, slots, expressions and instructions -----------------------------------------
 #
 # Constants are substituted, domains enumerated, arrays flattened to slots, `for` unrolled, conditions compiled to
-# jumps. A program is a list of labelled instructions (the paper's "finite sequence of labelled statements",
+# jumps. A program is a list of labeled instructions (the paper's "finite sequence of labelled statements",
 # section 5.2); the label of an instruction is its index. Control falls through to label + 1 unless an
 # instruction says otherwise; running off the end is `Exit`.
 #

@@ -85,7 +85,7 @@ ideal { if q[1] >= q[2] then w <- 1; v <- q[1] else w <- 2; v <- q[2] end }
 a <- Lap(eps, q[1]); b <- Lap(eps, q[2]);
 if a >= b then w <- 1; v <- Lap(eps, q[1]) else w <- 2; v <- Lap(eps, q[2]) end
 """
-#: The answer 0 is behind two sides: where it is, is a neighbourhood of two half-spaces.
+#: The answer 0 is behind two sides: where it is, is a neighborhood of two half-spaces.
 CORNER = """
 program corner; input x, y : real; output o : {0, 1}; var r, s : real;
 ideal { if x >= 0 and y >= 0 then o <- 1 else o <- 0 end }

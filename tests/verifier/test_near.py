@@ -100,7 +100,7 @@ def near_inputs(question: Divided, found: NearEvidence) -> Iterator[tuple[Divide
 @pytest.mark.parametrize("norm", ["linf", "l1", "discrete"])
 @pytest.mark.parametrize("kinds", KINDS, ids=" ".join)
 def test_from_all_that_are_nearer_than_alpha_another_answer_is_found(kinds: tuple[str, str], norm: str) -> None:
-    """Another answer is found for each input with dd < alpha, alone and with its neighbours, and for no other input."""
+    """Another answer is found for each input with dd < alpha, alone and with its neighbors, and for no other input."""
     found = missed = 0
     for condition in PATHS:
         coverage = ideal(kinds, norm, one_of(condition))
