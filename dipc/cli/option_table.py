@@ -225,7 +225,7 @@ OPTIONS: dict[str, _Settings] = {
     ),
     "--classes/--no-classes": {
         "help": "If permuting the values of an input changes nothing, decide one input for each set of permutations. "
-        "This is the default where there are thousands of inputs.",
+        "By default dipc does so where it saves time.",
         "to": "classes",
         "default": None,
     },

@@ -47,10 +47,10 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
     """Return the question whether the claim about `program` holds at every row of `table`, with the options `asked`.
 
     If `table` is None, the claim is about the inputs that `asked` names, with det as their answer. If the option
-    `classes` is true, inputs with the same obligation are one case that counts them; if it is None, this is done for
-    thousands of inputs. If the option `as_given` is true, the declared types of inputs are not changed. The option
-    `progress` is called while the answers at the inputs are computed. Raises DiagnosticError for a table, inputs or a
-    claim that cannot be read or make no sense.
+    `classes` is true, inputs with the same obligation are one case that counts them. If it is None, this is done for
+    thousands of inputs, and from 65 inputs on where inputs may change places. If the option `as_given` is true, the
+    declared types of inputs are not changed. The option `progress` is called while the answers at the inputs are
+    computed. Raises DiagnosticError for a table, inputs or a claim that cannot be read or make no sense.
     """
     if table is None:
         program, selected = with_selection(program, asked.inputs)
@@ -259,9 +259,9 @@ def check(program: ProgramGiven, table: TableGiven | None = None, **given: Unpac
     None leaves them to the table's columns and the program's claim block; gamma "free" asks about every gamma.
 
     With `classes` the rows of the report are classes of inputs with the same obligation, each with its number of
-    inputs. None does this for thousands of inputs. With `digits` the ends of failing intervals are given to this many
-    significant digits, with the worst eps of each interval. With `keep_proofs` the report has the evidence from which
-    certificates are written.
+    inputs. None does this for thousands of inputs, and from 65 on where inputs may change places. With `digits` the
+    ends of failing intervals are given to this many significant digits, with the worst eps of each interval. With
+    `keep_proofs` the report has the evidence from which certificates are written.
 
     `jobs` processes share the work, one per processor for 0 or "auto"; with `dask` the work goes to the Dask scheduler
     at this address. Decisions are stored in the file `cache` and used again. These three options do not change the

@@ -51,7 +51,7 @@ CASES = [
         r"least factor (0\.\d+)",
         (exp(-3) / 2 + exp(-17 / 2) / 2) / exp(-3),  # as x tends to 17 from above
     ),
-    Case("check reports/10_rows_of_bits.dip -D n=8 --inputs all", 0, "accurate: all 256 rows"),
+    Case("check reports/10_rows_of_bits.dip -D n=8 --inputs all", 0, "accurate: all 256 inputs in 9 classes"),
     Case("tighten reports/m02_stab_hist.dip --inputs all", 0, r"least factor (1/2)", 1 / 2),
     Case("tighten reports/m04_ptr.dip --inputs all", 0, r"least factor (1);", 1),
     Case("solve reports/m04_ptr.dip --inputs all --for alpha --beta 1/20 --eps 1", 1, "NO SOLUTION"),
