@@ -402,8 +402,11 @@ def _rooting(
 def _canonical(rooting: _Rooting, means: Sequence[int], lower: Inequalities, whole: bool) -> tuple[TreeKey, int]:
     """Return the nodes of the tree under `rooting`, with lengths divided by an integer, and this integer.
 
-    `means` has the mean of each noise, and `lower` the bounds. Each node counts its mean and bounds from an origin of
-    its own. If the noises are integers, that is `whole`, the returned integer is 1. Otherwise it is the greatest common
+    `means` has the mean of each noise. `lower` has the lower bounds of noises and of their differences, under the pairs
+    (i, j) that the steps of `rooting` name. In a node, the mean and the bounds of its noise are counted from an origin
+    of
+    the node. If the noises are integers, that is `whole`, the returned integer is 1. Otherwise it is the greatest
+    common
     divisor of all means and bounds in the nodes, and 0 if all of them are 0.
     """
     sign = rooting.sign
@@ -707,9 +710,10 @@ def split(system: DifferenceSystem) -> list[tuple[int, DifferenceSystem]]:
 
 
 def _tie_between(case: Inequalities, lower: Inequalities, noise: int, u: int | None, l: int | None) -> None:
-    """Copy from `lower` to `case` the bounds of `noise` from above by noise `u`, and from below by noise `l`.
+    """Copy the two bounds of `noise` by the noises `u` and `l` from `lower` to `case`.
 
-    A noise `u` or `l` of None means that there is no such bound.
+    An entry (i, j) of `lower` is a lower bound of the noise i minus the noise j. The entry of (`u`, `noise`) bounds
+    `noise` from above, that of (`noise`, `l`) from below. If `u` or `l` is None, its entry is not copied.
     """
     if u is not None:
         case[u, noise] = lower[u, noise]

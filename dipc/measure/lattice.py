@@ -253,9 +253,11 @@ class LatticePiecewise:
 
 
 def _poles_of(sums: list[_Sum]) -> Powers:
-    """Return a common denominator of `sums`, as powers of the cyclotomic polynomials Φ_d.
+    """Return a common denominator of `sums`, as the powers d -> m of a product Π Φ_d(e^eps)^m.
 
-    Raises OutsideFragment if the denominators together have a higher degree than `MOST_DEGREE`.
+    Φ_d is the cyclotomic polynomial number d. Raises OutsideFragment if the denominators together have a higher degree
+    than
+    `MOST_DEGREE`.
     """
     groups = {key for each in sums for key in each}
     if sum(w * m for w, m in groups) > MOST_DEGREE:
@@ -340,9 +342,11 @@ def _add_value(total: _Sum, grown: _Sum, x: int, sign: int) -> None:
 
 
 def _numerator_over(poles: Powers, numerator: _Sum, meter: Meter) -> Piece:
-    """Return the numerator of the sum `numerator` over the denominator Π Φ_d(e^eps)^m, over (d, m) in `poles`.
+    """Return `numerator`, a sum of fractions, times the denominator Π Φ_d(e^eps)^m over the items d: m of `poles`.
 
-    This denominator must be a multiple of all denominators in the sum. `meter` raises LimitReached.
+    Φ_d is the cyclotomic polynomial number d. The denominator must be a multiple of the denominator of each fraction,
+    so
+    that the result has none. `meter` raises LimitReached.
     """
     total = Piece.zero()
     for (w, m), terms in numerator.items():
@@ -625,8 +629,9 @@ class _Summation:
     def _halves(self, v: int, summands: Summands) -> Iterator[tuple[Summands, IntegerInequality]]:
         """Yield (summands', inequality) for the values of noise `v` from its mean on, and for those below its mean.
 
-        The inequality says on which side of the mean the noise is. summands' is `summands` times the probability of the
-        noise's value on this side, without the constant factor.
+        The inequality says on which side of the mean the noise is. summands' is `summands` times e^{-rate·eps·|x -
+        mean|}
+        for the value x of the noise: the probability of x without its constant factor.
         """
         noise = self._event.noises[v]
         rate, mean = noise.rate, int(noise.mean)

@@ -185,9 +185,10 @@ class Measurer:
         ]
 
     def _factors_of_parts(self, event: Event) -> list[Factor] | None:
-        """Return what `factors` returns, for an `event` that is not a system of differences of Laplace noises.
+        """Return factors whose product is the probability of `event`, or None if this probability is 0.
 
-        The event is first cut into independent parts, of which some may be such systems.
+        The event is cut into parts without common noises, and the probability of each part has factors of its own. The
+        event as a whole is not a system of differences of Laplace noises, but some of its parts may be such systems.
         """
         components = _independent(event)
         result: list[Factor] = []
@@ -613,11 +614,13 @@ MOST_BITS = 50_000
 
 @frozen
 class _Product:
-    """The product of `weight` and the probabilities `factors` of independent events; 0 if `factors` is None.
+    """The product of `weight` and of `factors`, the probabilities of independent events; 0 if `factors` is None.
 
-    `noises` is the number of noises of the events. `variation` is an upper bound of the square of the product of the
-    total variations of their laws, where normal laws are left out. It holds for every complex eps with |eps - e| <=
-    DISK·e, for any e > 0.
+    `noises` is the number of noises of the events. `variation` is an upper bound of the square of a product: that of
+    the
+    total variations of the laws of these noises, except normal laws. The bound holds for every complex eps with |eps -
+    e|
+    <= DISK·e and every e > 0, where DISK is a constant of this room.
     """
 
     weight: ExpPoly

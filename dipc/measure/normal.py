@@ -341,10 +341,11 @@ class NormalMeasure:
         return series_in_unit(self._series, center, self.unit, fixed=self.fixed)
 
     def _series(self, eps: flint.arb_series, near: Ends, center: Fraction) -> flint.arb_series:
-        """Return the Taylor series of the probability in eps at `center`; each coefficient is an enclosure.
+        """Return the Taylor series in eps of this probability at eps = `center`; each coefficient is an enclosure.
 
-        `eps` is the Taylor series of e = eps/`unit`. `near` is a pair of rationals, one below and one above the value
-        of e at `center`.
+        `eps` is the Taylor series of eps/`unit`, where `unit` is a field of this measure. `near` is a pair of
+        rationals, one
+        below and one above the value of eps/`unit` at `center`.
         """
         if self.center is None:
             return self.pieces[0].conditional_probability(flint.arb_series([0]), eps)
@@ -391,9 +392,10 @@ class NormalMeasure:
         return result if leaf.upper is None else [*result, *self._half_erfc(leaf, leaf.upper[1], -_ONE)]
 
     def _half_erfc(self, leaf: Leaf, d: Fraction, sign: Fraction) -> Sequence[tuple[Fraction, NormalFunction | None]]:
-        """Return `sign`/2·erfc(`d`·x/√(2·v)) as a sum Σ c·f given as pairs (c, f), for the variance v of the `leaf`.
+        """Return `sign`/2·erfc(`d`·x/√(2·v)) as a sum Σ c·f given as pairs (c, f); an f of None is the constant 1.
 
-        Here x is eps/`unit`, or 1/`unit` if the deviations are `fixed`; an f of None is 1.
+        v is the variance of the normal value `leaf`. The variable x is eps/`unit`, or 1/`unit` if the deviations are
+        `fixed`; `unit` and `fixed` are fields of this measure.
         """
         assert isinstance(leaf.spread, Normal)
         scale = Real.from_rational(d) / Real.from_rational(2 * leaf.spread.variance).sqrt() / self.unit
@@ -419,8 +421,9 @@ class NormalMeasure:
 def _normal_integral(center: Normal, piece: NormalPiece, rule: _Rule, eps: flint.arb_series) -> flint.arb_series:
     """Return the integral over `piece` as the quadrature `rule` computes it: a series in eps, without the rule's error.
 
-    The integral is over the value of the center, which has the law `center`; the leaves of `piece` are normal. `eps` is
-    the Taylor series of eps/unit.
+    The variable of integration is a value with the law `center`, and `piece` is an interval of it. The integrand is the
+    density of this value times the probabilities of the leaves of `piece`: normal values with bounds that depend on the
+    variable. `eps` is the Taylor series of eps/unit.
     """
     leaves = []
     for leaf, often in piece.leaves:
@@ -495,9 +498,13 @@ def blurred(series: flint.arb_series, error: flint.arb, center: Fraction) -> fli
 class _Sizes:
     """The constants in the bounds that the module's lemma states for the integral over a `piece` of the center.
 
-    `center` is the law of the center t. The number e = eps/unit is between `least` and `eps`. The bounds hold at e and,
-    if `wide`, on the disk of complex numbers around e. In the sums below, v_0 is the variance of the center, v that of
-    a leaf, and a·t + d·eps a bound of the leaf; for two bounds, the greater |a| and the greater |d| are taken.
+    The integral is over the value t of the center, a noise with the law `center`. The leaves are noises that are
+    bounded by
+    a·t + d·eps. The number e = eps/unit is between `least` and `eps`. The bounds of the integral hold at e and, if
+    `wide`,
+    on the disk of complex numbers around e. In the sums below, v_0 is the variance of the center and v that of a leaf.
+    If a
+    leaf has two bounds, the greater |a| and the greater |d| are taken.
 
     - `curvature`: V = 1/v_0 + Σ a²/v.
     - `drift`: D1 = Σ |a·d|/v.
@@ -725,9 +732,11 @@ def _rule(sizes: _Sizes, bits: int) -> _Rule:
 class _Finite:
     """A quadrature rule on `interval`, cut into `panels` of equal length with `nodes` Gauss-Legendre nodes each.
 
-    `ellipse` is the parameter ρ > 1 of the ellipse around each panel on which the integrand is bounded. `ends` has the
-    distance from 0, in multiples of eps, of each end at which an infinite or long tail is cut off. If `interval` is
-    None, nothing is left between the ends.
+    `ellipse` is the parameter ρ > 1 of the ellipse around each panel on which the integrand is bounded. `ends` has an
+    item
+    for each tail of the integral that is left out: the distance from 0, in multiples of eps, at which the tail begins.
+    If
+    `interval` is None, the whole integral is in the tails.
     """
 
     interval: tuple[Fraction, Fraction] | None
@@ -981,10 +990,11 @@ def _spread(noise: Noise, factor: Fraction) -> Spread:
 
 
 def _star(values: Sequence[Spread], rows: _Rows, center: int) -> tuple[NormalPiece, ...]:
-    """Return the pieces of the integral over the value with the index `center`.
+    """Return the pieces of the integral over one value, the center, whose index is `center`.
 
-    `values` has the laws of the values, and `rows` the half-spaces. Each half-space over two values contains the
-    center.
+    `values` has the laws of all values. `rows` has half-spaces over one value, or over the center and one other value.
+    A
+    piece is an interval of the center on which the same half-spaces bound the other values.
     """
     own: list[tuple[Fraction, Fraction]] = []
     bounds: dict[int, list[_Bound]] = {}
@@ -1026,11 +1036,11 @@ def number_between(start: Fraction | None, end: Fraction | None) -> Fraction:
 
 
 def _leaves(values: Sequence[Spread], bounds: Mapping[int, Sequence[_Bound]], u: Fraction) -> Leaves | None:
-    """Return the leaves, each with the bounds that are decisive if the center t is `u`·eps, or None.
+    """Return all values but the center, each with the bounds that are decisive if the center t is `u`·eps, or None.
 
-    `bounds` maps the index of each leaf in `values`, where its law is, to its half-spaces. They are triples (a, b, d)
-    for b·L + a·t + d·eps >= 0, where L is the leaf. No two bounds of a leaf may be equal at `u`. The result is None if
-    the bounds of some leaf contradict each other at `u`.
+    Such a value L is called a leaf, and `values` has its law. `bounds` maps the index of each leaf to its half-spaces,
+    triples (a, b, d) for b·L + a·t + d·eps >= 0. No two bounds of a leaf may be equal at `u`. The result is None if the
+    bounds of some leaf contradict each other at `u`.
     """
     leaves = []
     for place, each in bounds.items():
@@ -1042,9 +1052,10 @@ def _leaves(values: Sequence[Spread], bounds: Mapping[int, Sequence[_Bound]], u:
 
 
 def _lines(bounds: Sequence[_Bound]) -> tuple[set[Line], set[Line]]:
-    """Return (lower, upper): the bounds on a leaf L that the half-spaces `bounds` give, as sets of pairs (a, d).
+    """Return (lower, upper): the bounds on a value L that the half-spaces `bounds` give, as sets of pairs (a, d).
 
-    A half-space is a triple (a, b, d) for b·L + a·t + d·eps >= 0, where t is the center. A lower bound (a, d) means L +
+    A half-space is a triple (a, b, d) for b·L + a·t + d·eps >= 0, where t is another value. A lower bound (a, d) means
+    L +
     a·t + d·eps >= 0, an upper bound (a, d) means L <= a·t + d·eps.
     """
     lower = {(a / b, d / b) for a, b, d in bounds if b > 0}
@@ -1052,10 +1063,11 @@ def _lines(bounds: Sequence[_Bound]) -> tuple[set[Line], set[Line]]:
 
 
 def _kinks(bounds: Sequence[_Bound], laplace: bool) -> Iterator[Fraction]:
-    """Yield each u for which two bounds of a leaf L are equal if the center t is u·eps.
+    """Yield each number u such that, if a value t is u·eps, two bounds of another value L are equal.
 
-    `bounds` has the half-spaces of the leaf, as triples (a, b, d) for b·L + a·t + d·eps >= 0. If the leaf is `laplace`
-    noise, yield also each u for which a bound is 0.
+    `bounds` has the half-spaces of L, as triples (a, b, d) for b·L + a·t + d·eps >= 0. If L is `laplace` noise, yield
+    also
+    each u for which a bound is 0.
     """
     lower, upper = _lines(bounds)
     if laplace:
@@ -1068,11 +1080,13 @@ def _kinks(bounds: Sequence[_Bound], laplace: bool) -> Iterator[Fraction]:
 
 
 def _nearest(bounds: Sequence[_Bound], u: Fraction) -> tuple[Line | None, Line | None] | None:
-    """Return (lower, upper): the greatest lower and the least upper bound of a leaf L if the center t is `u`·eps.
+    """Return (lower, upper): the greatest lower and the least upper bound of a value L if a value t is `u`·eps.
 
-    `bounds` has the half-spaces of the leaf, as triples (a, b, d) for b·L + a·t + d·eps >= 0. A bound of the result is
-    a pair (a, d) for L + a·t + d·eps >= 0 or L <= a·t + d·eps, and None if no half-space is on its side. Return None
-    instead of the pair if the two bounds are equal or contradict each other.
+    `bounds` has half-spaces, as triples (a, b, d) for b·L + a·t + d·eps >= 0. A bound of the result is a pair (a, d)
+    for L
+    + a·t + d·eps >= 0 or L <= a·t + d·eps, and None if no half-space is on its side. Return None instead of the pair if
+    the
+    two bounds are equal or contradict each other.
     """
     lower, upper = _lines(bounds)
     nearest = [min(lines, key=lambda line: (line[0] * u + line[1], line), default=None) for lines in (lower, upper)]

@@ -227,10 +227,11 @@ def _integrated(measure: TreeMeasure, center: Fraction, bits: int, length: int) 
 
 @frozen
 class _Ends:
-    """The numbers at which the integral over a center t, whose parent is x, is cut because the integrand is not smooth.
+    """The numbers at which the integral over one noise, a center t, is cut because the integrand is not smooth there.
 
-    They are t = u·eps for each u of `still`, and t = x - u·eps for each u of `moving`. The integral, as a function of
-    x, is not smooth at x = u·eps for each u of `handed`.
+    x is the noise above t in the tree of noises. The cuts are t = u·eps for each u of `still`, and t = x - u·eps for
+    each u
+    of `moving`. The integral, as a function of x, is not smooth at x = u·eps for each u of `handed`.
     """
 
     still: tuple[Fraction, ...]
@@ -272,11 +273,12 @@ def _ends(centers: Sequence[Center]) -> list[_Ends]:
 
 @frozen
 class _Growth:
-    """The constants of a bound for one center: `count`·exp(`curvature`·y²/2 + `drift`·ν·y + `spread`·ν²/2).
+    """The constants of the bound `count`·exp(`curvature`·y²/2 + `drift`·ν·y + `spread`·ν²/2) of an integral.
 
-    The bound is for the integral of the integrand's absolute value. The center, its parent or both are moved off the
-    real line by y. The number eps is in a disk with the radius ν, or real if ν = 0. The constants include the center's
-    leaves and the messages that the center receives.
+    The integral is over one noise, a center, in a tree of noises. The integrand is the absolute value of the function
+    that
+    is integrated, at points where the center, its parent or both have the imaginary part y. The number eps is in a disk
+    with the radius ν, or real if ν = 0.
     """
 
     curvature: Fraction
@@ -441,11 +443,12 @@ def _growths(
 def _growth(
     center: Center, moves: set[tuple[Fraction, Fraction]], handed: Sequence[_Growth], mine: int, parents: int
 ) -> _Growth:
-    """Return the constants of the bound for `center` when the center and its parent are moved off the real line.
+    """Return the constants of the bound for the integral over `center`, with complex values of it and of its parent.
 
-    The center is moved by `mine`·y and its parent by `parents`·y, where `mine` and `parents` are 0 or 1. Nodes of the
-    two are k·h + w·eps and k'·h' + w'·eps, for the steps h and h' of their quadrature rules. `moves` has the pairs (w,
-    w'). `handed` has the constants of the messages that the center receives.
+    The center has the imaginary part `mine`·y and its parent `parents`·y, where `mine` and `parents` are 0 or 1. Nodes
+    of the two are k·h + w·eps and k'·h' + w'·eps, for the steps h and h' of their quadrature rules. `moves` has the
+    pairs
+    (w, w') that occur together. `handed` has the constants of the integrals over the children of the center.
     """
     handed = handed if mine else [replace(each, curvature=_ZERO, drift=_ZERO) for each in handed]
     curvature = sum((each.curvature for each in handed), _ZERO)
@@ -613,8 +616,9 @@ class _Messages:
     def _convolved(self, values: Sequence[Value], mine: range, theirs: range, side: int) -> list[Value]:
         """Return the sum over k of σ(`side`·(k - j))·v_k for each node j of `theirs`.
 
-        The v_k are the `values` at the nodes k of `mine`. σ(n) is `_weight(n)`. `side` is -1 for an integral over a
-        half-line below the end, 1 for one above.
+        The v_k are the `values` at the nodes k of `mine`. σ(n) is `_weight(n)`, the weight of a node that is n steps
+        from
+        the end of a half-line. `side` is -1 for an integral over a half-line below its end, 1 for one above.
         """
         differences = range(mine[0] - theirs[-1], mine[-1] - theirs[0] + 1)
         weights = flint.arb_poly([_weight(side * n) for n in reversed(differences)])
@@ -723,7 +727,9 @@ class _Argument:
 class _IntegrandFactor:
     """A factor of an integrand: a density if `count` is 0, else the probability of a leaf to the power `count`.
 
-    `is_number` says whether its values at nodes do not depend on eps.
+    A leaf is a noise whose bounds contain only the center, which is the variable of integration, and the center's
+    parent.
+    `is_number` says whether the values of the factor at the nodes of a quadrature rule are the same for every eps.
     """
 
     def __init__(self, law: normal.Normal, count: int, arguments: Sequence[_Argument]) -> None:
@@ -814,13 +820,15 @@ def tree_measure(values: Sequence[normal.Spread], rows: _Rows, unit: Real, *, fi
 
 
 def _leaves(rows: _Rows, count: int, first: int) -> frozenset[int]:
-    """Return the indices of values, the leaves, that are independent of each other given all other values.
+    """Return the indices of values, called leaves, that are independent of each other given all other values.
 
-    No two leaves occur in one of `rows`. There are `count` values. A value becomes a leaf if
+    Each of `rows` is a half-space over values, and no two leaves occur in the same one. `count` is the number of
+    values. A
+    value becomes a leaf if
 
-    1. it is in one half-space alone,
-    2. it is compared with one other value, or
-    3. it is compared with two other values that are connected without it.
+    1. it occurs in exactly one half-space,
+    2. its half-spaces contain one other value that is not a leaf, or
+    3. they contain two others, which are also connected by half-spaces without this value.
 
     In 2 and 3, the value with the index `first` is tried before the others.
     """
@@ -855,9 +863,11 @@ def _components(members: Iterable[int], groups: Iterable[set[int]]) -> list[set[
 
 
 def _bases(centers: Sequence[int], forms: Sequence[_Row]) -> Iterator[Sequence[_Row]]:
-    """Yield two bases of the linear forms in the values `centers`: first the values themselves, then one from `forms`.
+    """Yield two bases of the space of linear forms in the values with the indices `centers`.
 
-    If `forms` do not span the space, values complete the second basis.
+    The first basis has the values themselves. The second is chosen from `forms`, short ones first; if they do not span
+    the
+    space, values complete it.
     """
     units: list[_Row] = [{place: _ONE} for place in centers]
     yield units
@@ -871,10 +881,10 @@ def _bases(centers: Sequence[int], forms: Sequence[_Row]) -> Iterator[Sequence[_
 
 @frozen
 class _Coordinates:
-    """A basis of the linear forms in the values with the indices `places`; its elements are the coordinates.
+    """Linear forms in some values, called coordinates, as many as there are values and linearly independent.
 
-    The matrix `inverse` turns a form in values into one in coordinates. `precision` is the inverse of the covariance
-    matrix of the coordinates.
+    `places` has the indices of the values. The matrix `inverse` turns the coefficients of a form in the values into
+    coefficients in the coordinates. `precision` is the inverse of the covariance matrix of the coordinates.
     """
 
     places: Sequence[int]
@@ -899,10 +909,11 @@ class _Coordinates:
 
 @frozen
 class _BoundedValue:
-    """A normal value L with mean 0 and this `variance`, and its bounds, as linear forms in the coordinates.
+    """A normal value L with mean 0 and this `variance`, and the linear forms by which it is bounded.
 
     The bounds are L + f >= 0 for each form f of `lower`, and L <= f for each of `upper`. If `variance` is None, there
-    is no L, and f >= 0 holds for each f of `lower`. A form is a pair of its coefficients and its multiple of eps.
+    is no L, and f >= 0 holds for each f of `lower`. A form is a pair (coefficients, d): the sum of coefficient times
+    coordinate, plus d·eps. Coordinates are linear forms in noises.
     """
 
     variance: Fraction | None
@@ -934,9 +945,11 @@ def _bounded(
 
 
 def _rooted(coordinates: _Coordinates, bounded: Sequence[_BoundedValue]) -> tuple[Center, ...]:
-    """Return `coordinates` as the centers of a tree, children first, with the bounds of `bounded`.
+    """Return the coordinates of `coordinates` as the centers of a tree, each child before its parent.
 
-    Raises OutsideFragment if `bounded` does not form a tree, or if bounds meet on lines of several directions.
+    Each item of `bounded` is stored with the lowest center that its bounds contain. Raises OutsideFragment if bounds or
+    dependences connect the coordinates in a cycle, if one item contains more than two coordinates, or if bounds of one
+    center are equal on lines of several directions.
     """
     supports = [each.support for each in bounded]
     if any(len(support) > 2 for support in supports):
@@ -976,8 +989,8 @@ def _center(
 ) -> Center:
     """Return a center with the bounds of `bounded`, and with placeholders for its parent, slope and variance.
 
-    `pair` has the coordinate of the center and that of its parent, or None for the root. Each is multiplied by its
-    number of `scales`.
+    `pair` has the index of the coordinate that becomes the center, and that of its parent, or None for the root. The
+    numbers `scales` are the factors by which these two coordinates are multiplied.
     """
 
     def forms(side: Sequence[tuple[_Row, Fraction]]) -> tuple[Form, ...]:

@@ -232,9 +232,9 @@ def normalizer(noise: Noise) -> ExpPoly:
 
 
 def _normalized(measure: ExpPoly, noises: Iterable[Noise]) -> Closed:
-    """Return `measure` divided by the functions that `normalizer` returns for the `noises`.
+    """Return `measure` divided by the product of `normalizer(noise)` over all `noises`.
 
-    `measure` is a probability computed with the undivided pieces of their densities.
+    `measure` is a probability computed with densities that lack this constant factor.
     """
     below = ExpPoly.ONE
     for noise in noises:

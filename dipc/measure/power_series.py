@@ -256,9 +256,10 @@ def integral_of_series(factors: Sequence[tuple[SeriesPiecewise, int]], meter: Me
 
 
 def _changed(whole: SeriesTerms | None, before: Sequence[SeriesTerms], inside: Sequence[SeriesTerms]) -> SeriesTerms:
-    """Return the terms of the product of the pieces `inside`, computed from an earlier product if possible.
+    """Return the terms of the product of all series in `inside`, computed from an earlier product if possible.
 
-    The earlier product is `whole`, that of the pieces `before`. Most pieces are the same in both lists.
+    The earlier product is `whole`, that of all series in `before`, which has as many items; most of them are also in
+    `inside`. If `whole` is None, there is no earlier product.
     """
     changed = [index for index, piece in enumerate(inside) if whole is None or before[index] is not piece]
     if whole is None or any(len(before[index]) != 1 for index in changed):

@@ -121,7 +121,7 @@ class _Passing(Generic[_Function]):
         self._numbers: dict[int, Closed] = {}
 
     def measure(self) -> Closed:
-        """Return the probability that some path of the graph holds.
+        """Return the probability that all conditions on some path from the graph's start to its end are satisfied.
 
         At a node without a live noise, the probability of all later steps is a number. So the graph is cut at these
         nodes, and the computation starts anew at each.

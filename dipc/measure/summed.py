@@ -81,10 +81,11 @@ class Theta:
         return flint.arb_series([scale]) if self.fixed else eps * eps * scale
 
     def _least_exponent(self, center: Fraction, *, wide: bool) -> float:
-        """Return approximately the r for which masses decay like e^{-r·k²} at eps = `center`.
+        """Return approximately the r such that the probability of an integer k decays like e^{-r·k²} at `center`.
 
-        If `wide`, the masses decay at least as fast for all complex eps with |eps - `center`| <= `center`/2. The number
-        only helps to choose where the noise is cut off.
+        `center` is a value of eps. If `wide`, the probability decays at least as fast for all complex eps with |eps -
+        `center`|
+        <= `center`/2. The number only helps to choose where the noise is cut off.
         """
         size = float(self.rate) / float(self.unit.enclosure()[1]) * (1 if self.fixed else float(center))
         return size**2 / (8 if wide and not self.fixed else 2)
