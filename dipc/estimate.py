@@ -225,8 +225,9 @@ class LossEstimate(Record):
     """An estimate of the loss log(p/p'), where p and p' are the probabilities of an event at two inputs.
 
     `hits` counts the runs in which the event happened; the runs at both inputs use the same noises, which are drawn
-    with the random `seed`. Of the `intervals`, only `hoeffding` contains the loss with probability `confidence`; the
-    others do so in the limit of many runs.
+    with the random `seed`. The property `intervals` has three confidence intervals. The one named `hoeffding` contains
+    the
+    loss with probability `confidence`; the others do so in the limit of many runs.
     """
 
     FIELDS = "runs=hits.runs seed confidence hits=counts both=hits.both value:text intervals:text"

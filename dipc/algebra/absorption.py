@@ -91,7 +91,7 @@ class Arithmetic:
         return _Flow(self.product(flow.numerator, above), powers)
 
     def value(self, flow: _Flow) -> Closed:
-        """The weight that `flow` represents, as a closed form, a reduced quotient."""
+        """Return the numerator of `flow` over its product of powers, as one quotient in lowest terms."""
         if not flow.powers:
             return flow.numerator
         return self.quotient(flow.numerator, self._numerator_over(_Flow(ExpPoly.ONE, {}), flow.powers))

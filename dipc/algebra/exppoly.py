@@ -1056,7 +1056,11 @@ def ordered_terms(terms: Iterable[tuple[int, Fraction, Fraction]]) -> list[tuple
 
 
 def terms_at(terms: Iterable[tuple[int, Fraction, Fraction]], eps: Fraction) -> list[tuple[int, Fraction, Fraction]]:
-    """The terms (0, q, c) of a sum Σ c·e^{q·`eps`} that is equal to the sum of `terms` at the point `eps`."""
+    """Return the sum of `terms` at the point `eps`, without powers of eps.
+
+    A term (k, q, c) stands for c·eps^k·e^{q·eps}. In the result each has k = 0, since c is multiplied by the number
+    `eps`^k; terms with equal q are added up.
+    """
     sums: dict[Fraction, Fraction] = {}
     for k, q, c in terms:
         sums[q] = sums.get(q, Fraction(0)) + c * eps**k

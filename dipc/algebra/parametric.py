@@ -528,9 +528,11 @@ def rebuild(
 ) -> Selected | None:
     """Return `value` with `change` applied to each `Parametric` in it; None if `change` returns None for any of them.
 
-    `change` must preserve sums, products, quotients and the order of values. `far` returns the sign of a function of
-    eps, and is passed to `select` to drop arguments of minima and maxima. Raises ZeroDivisionError for a divisor that
-    becomes the zero function.
+    `change` must preserve sums, products, quotients and the order of values. With `far`, a function that returns the
+    sign
+    of a function of eps, the result is only valid for large values of the one unknown, and arguments of minima and
+    maxima
+    that matter only elsewhere are dropped. Raises ZeroDivisionError for a divisor that becomes the zero function.
     """
     if isinstance(value, Parametric):
         return change(value)
@@ -637,10 +639,11 @@ def _all_conditions(value: Selected) -> list[ExpPoly]:
 
 
 def resolve(value: Selected, sign: Signs) -> Parametric:
-    """The one of the `candidates` of `value` that is equal to `value` at certain eps.
+    """Return the closed form without min, max and abs that equals `value` wherever functions of eps have given signs.
 
-    These are the eps at which functions of eps have the signs that `sign` returns: one eps, or all eps between
-    neighboring roots of `conditions(value)`. Raises ZeroDivisionError if a divisor is 0.
+    `sign` returns the sign of a function of eps. It is the sign at one eps, or on an interval between neighboring roots
+    of
+    the functions in `conditions(value)`, on which one closed form is valid. Raises ZeroDivisionError if a divisor is 0.
     """
     if isinstance(value, Parametric):
         return value

@@ -107,8 +107,8 @@ class Real:
     def split(self) -> tuple[Fraction, Fraction, Real]:
         """Return (r, s, t) with rational r and s such that this positive number is r·√s·t.
 
-        If `root` is more than 2, r and s are 1, and t is the number itself. Otherwise t is the product of the powers in
-        `atoms`, which is 1 if there are none.
+        If the number contains a root of `base` higher than a square root, r and s are 1, and t is the number itself.
+        Otherwise t is the product of the powers of irrational numbers in `atoms`, which is 1 if there are none.
         """
         if self.root == 1:
             return self.base, Fraction(1), Real(1, Fraction(1), 1, self.atoms)

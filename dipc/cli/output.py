@@ -95,7 +95,7 @@ class Output:
 
     @property
     def look(self) -> Look:
-        """The look of a text at the answer's destination, stdout or a file."""
+        """The width and color of text for the place where the answer is written, stdout or a file."""
         return look_of(sys.stdout) if self.target is None else Look()
 
     def deliver(self, outcome: Outcome, command: Callable[[], Sequence[str]] = tuple) -> ExitCode:

@@ -64,7 +64,10 @@ class Server(LanguageServer):
         )
 
     async def closed_forms(self, text: str) -> str | None:
-        """Return the text of the function `probabilities` for the program `text`; None if that takes too long."""
+        """Return the probabilities of the outputs of the program `text` in closed form, as text.
+
+        The function `probabilities` computes them in another process. The result is None if that takes too long.
+        """
         asked = asyncio.to_thread(partial(self.measuring.ask, probabilities, text))
         try:
             return await asyncio.wait_for(asked, _PATIENCE)

@@ -276,14 +276,14 @@ def fails_on_all(stretches: Sequence[Stretch], interval: Interval) -> bool:
 
 @frozen(eq=False)
 class Inequality:
-    """The inequality `bound` >= 1 - `beta` for all values of `variable` in `intervals`, where the bound was measured.
+    """The inequality `bound` >= 1 - `beta`, for all values of `variable` in `intervals`.
 
+    - `bound` is the measured function, and `stated` the bound before it was measured, a sum of probabilities of events.
     - `rows` are the numbers of the cases that need the inequality.
     - `sharpness`: if it is `BOUND`, the claim may hold where the inequality fails. Otherwise the claim fails there too.
     - `power` and `start`: in a question about every m, a union bound is a polynomial in m - `start`. The inequality is
       then about its coefficient of (m - start)^`power`.
-    - `stated` is the bound before it was measured, a sum of probabilities of events.
-    - `summand` is set if `beta` is not that of the claim, but one from which the claim follows.
+    - `summand` is set if `beta` is not the beta of the claim, but a smaller function from which the claim follows.
     - `is_around`: the claim is about a single irrational eps inside `intervals`.
     """
 
@@ -1024,9 +1024,11 @@ class BetaSolution(Solution):
 
 
 def check_request(question: Question, wanted: Wanted) -> Question:
-    """Return `question` as it is asked to solve for `wanted`: for gamma, without the statement that gamma is free.
+    """Return `question`, prepared to solve for `wanted`.
 
-    Raises DiagnosticError for a question that contradicts itself.
+    If gamma is wanted, and the program's claim block says that gamma is free, this is removed from the block. Otherwise
+    the
+    question is returned unchanged. Raises DiagnosticError for a question that states the number to solve for.
     """
     options = question.options
     given = {Wanted.ALPHA: options.alpha, Wanted.BETA: options.beta, Wanted.GAMMA: options.gamma}.get(wanted)

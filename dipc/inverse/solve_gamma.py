@@ -616,10 +616,10 @@ def _gaps_without_noise(
 
 
 def gamma_settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | None:
-    """A gamma from which on the limit of Pr for `row`, as eps tends to 0, is constant. Raises Undecided.
+    """Return a gamma above which the limit of Pr for `row`, as eps tends to 0, no longer depends on gamma.
 
     Pr is one of the `probabilities` of a program. The result is None if a `metric` block defines the distance of
-    answers, or if the limit law of some noise does more than scale with eps.
+    answers, or if some noise, multiplied by eps, has no limit law as eps tends to 0. Raises Undecided.
 
     Proof. With X = eps·x the noises have a joint limit in distribution, of independent noises with the limit laws. An
     exit's event is A·X <= eps·(b + gamma·g) with no row of A zero, so its probability tends to that of A·X <= 0, since

@@ -154,7 +154,7 @@ class Slopes:
 
     @property
     def width(self) -> int:
-        """The number of coefficients, one for each pair of an exponent l and a power of X."""
+        """The number of coefficients, where each pair of a factor e^{l·X} and a power of X that occurs has one."""
         return sum([len(powers) for _, powers in self.parts.values()])
 
     def product(self, other: Slopes) -> Slopes:
@@ -960,7 +960,7 @@ class SizedPiecewise:
         return SizedPiecewise(breaks, tuple(pieces))
 
     def shifted(self, offset: int) -> SizedPiecewise:
-        """Return the sizes for the function X -> f(X + eps·`offset`)."""
+        """Return bounds on the terms of the function X -> f(X + eps·`offset`), where f is the function bounded here."""
         pieces = [{l: size.spread().shifted(l * offset) for l, size in piece.items()} for piece in self.pieces]
         return SizedPiecewise(tuple([b - offset for b in self.breaks]), tuple(pieces))
 

@@ -73,7 +73,9 @@ class Curve:
     `name` lists the rows or classes with this inequality, and `labels` has the names of both curves. `intervals` are
     the values of the variable for which the inequality is claimed. `failing` are the intervals where it fails, and
     `counterexample` is one value there. `needed` encloses the values at which both curves are equal if `factor` is the
-    least factor with which the inequality holds.
+    least factor with which the inequality holds. If `is_limit` is true, `bound` is the number that must not be
+    exceeded,
+    as for a privacy claim. Formulas write `letter` for a variable that is a product with eps.
 
     `drawn` computes `xs`, values of the variable, and the values of both curves there: `bounds` and `required`. A value
     is None if it cannot be drawn.

@@ -174,10 +174,13 @@ class ExpectedErrors(Probabilities):
         return self._known[key]
 
     def expectation(self, inputs: Sequence[Cell], outputs: Cells, moment: Moment) -> Bound:
-        """Return 1 - E[`moment` of Z] at `inputs`, where Z is the output minus the right one in `outputs`.
+        """Return 1 minus the expectation of |Z|, Z² or Z (`moment`), where Z is the output minus the right output.
 
-        If the error is that of whole answers, Z is their distance from `outputs`, whatever the `moment`. Raises
-        Undecided if there is no closed form, and DiagnosticError for an answer with an empty output.
+        The expectation is taken at `inputs`, and `outputs` has the right answer. 1 minus it is compared with 1 - beta,
+        as a
+        probability is. If the error is the distance of the whole answer, Z is this distance from `outputs`, whatever
+        the
+        `moment`. Raises Undecided if there is no closed form, and DiagnosticError for an answer with an empty output.
         """
         index = self._error.place
         if index is None:

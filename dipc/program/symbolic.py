@@ -524,9 +524,10 @@ _MOST_STEPS, _MOST_DEPTH = 100_000, 300
 class SymbolicRun:
     """A run of a program on expressions in place of values.
 
-    `inputs` and `outputs` are expressions of `table` by slot. `draws` maps the expression of each draw to the draw, in
-    the order of the text. The output of a variable that was never assigned is None. A program with such a run never
-    fails, whatever its inputs are.
+    `inputs` and `outputs` map slots to expressions, which are stored once each in the `ExpressionTable` named `table`.
+    `draws` maps the expression of each draw to the draw, in the order of the text. The output of a variable that was
+    never
+    assigned is None. A program with such a run never fails, whatever its inputs are.
     """
 
     def __init__(self, flow: Flow) -> None:

@@ -243,7 +243,7 @@ _MOST_COMBINATIONS = 2_000
 
 @frozen
 class RegionFamily:
-    """All regions with the same answer, compared by the outputs that dd(u) depends on.
+    """All regions that have one and the same answer in the outputs that dd(u) depends on.
 
     `guards` has, for each combination of finite inputs in turn, the set of these regions, each as the set of its
     guards. If `alone` is true, there is only one region, no finite input, and the answer is constant.

@@ -385,9 +385,12 @@ class Partition:
         return scale_test(self.outputs, [event.row.count for event in self.events], here, more, less, error)
 
     def pairs(self, error: float) -> Iterator[ComparedEvent]:
-        """Yield the events that two samples fall into the same cell, whose intervals miss with probability `error`.
+        """Yield events of the form: the two samples of a pair fall into the same cell.
 
-        The pairs are neighbors, paired in two ways, and samples that are half of the samples apart.
+        Samples are paired in three ways: 1 with 2, 3 with 4, …; 2 with 3, 4 with 5, …; and each of the first half with
+        its
+        counterpart in the second half. The confidence intervals of all the probabilities contain them, except with
+        probability `error`.
         """
         labels = self.labels
         laws = [event.row.enclosure for event in self.events]

@@ -36,7 +36,7 @@ _BITS = 64
 
 
 class TooExtreme(ArithmeticError):
-    """Raised if noise has a `rate` below `least`, or above GREATEST_RATE."""
+    """Raised if the `rate` of noise is too small or too great to draw: below `least` or above GREATEST_RATE."""
 
     def __init__(self, rate: Fraction, least: Fraction) -> None:
         super().__init__(rate, least)

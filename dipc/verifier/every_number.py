@@ -228,8 +228,8 @@ class Agreement:
     def flag_totals(self) -> Iterator[Total]:
         """Yield bounds of the error of a program that answers yes if one iteration leaves the loop, and no otherwise.
 
-        The error at each input is at most one of the results (lemma 10b). Raises NotDerived if the program is not of
-        this form.
+        At each input, the error is no greater than one of the bounds (lemma 10b of FORMAT.md). Raises NotDerived if the
+        program is not of this form.
         """
         own, ideal = self.shape.own, self.shape.ideal
         if self.shape.norm != "linf" or self._distances.has_apart or len(self._entries) != 1 or self._indexed:

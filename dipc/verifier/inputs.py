@@ -113,8 +113,9 @@ class Divided:
 
     @property
     def key(self) -> str:
-        """The key of the answer in the certificate: a hash of the cell, the finite inputs, `only`, and the first class.
+        """The key under which the certificate has the answer to this question.
 
+        It is a hash of the cell, the values of the finite inputs, the number `only`, and the number of the first class.
         Classes have different numbers in different cases of a certificate, so the keys of two cases differ.
         """
         first = self.classes[0].number if self.classes else None

@@ -133,8 +133,9 @@ def implied(guards: Sequence[Guard], form: Linear, constant: Fraction, budget: B
 def least(objective: Linear, guards: Sequence[Guard], whole: frozenset[int], budget: Budget) -> Fraction | None:
     """Return the least value of `objective` where all `guards` hold and the variables in `whole` are integers.
 
-    Charges its work to `budget`. Return None if no point satisfies the guards. No guard may be strict. Raises
-    NotDerived if the certificate does not answer the question.
+    None if no point satisfies the guards. No guard may be strict. Charges its work to `budget`. The proof of the value
+    is
+    the answer that the certificate being checked has for this linear program; without one, raises NotDerived.
     """
     wanted = Guard(tuple(sorted(objective.items())), _ZERO, strict=False)
     data = _stated_answer(Question(tuple(guards), wanted, whole), budget)

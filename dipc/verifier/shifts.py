@@ -301,9 +301,12 @@ class Followed:
         return tuple(shifts[noise] for noise in self.path.carried)
 
     def cost(self, before: Sequence[Fraction], fresh: Sequence[Fraction]) -> Fraction | None:
-        """Return the cost after shifts `before` of carried noises and `fresh` of drawn ones.
+        """Return the total cost of shifting the noises of earlier iterations and of this path.
 
-        Return None if the shifts cost more than `most`, or do not satisfy the conditions of the path.
+        `before` has the shift of each noise that was drawn earlier and is still read, and `fresh` that of each noise
+        drawn on
+        the path. The result is None if the cost exceeds `most`, or if the shifts do not satisfy the conditions of the
+        path.
         """
         cost = self.costs[tuple(before)] + sum(map(mul, self.path.drawn, map(abs, fresh)), _ZERO)
         shifts = dict(enumerate((*before, *fresh)))

@@ -440,7 +440,7 @@ class Unit:
 
     @property
     def is_other(self) -> bool:
-        """True if beta is a function of eps/`scale`(m) rather than of eps, or is replaced by a lower bound."""
+        """True if `scale` is not 1, so that e is not eps, or if beta is replaced by a lower bound."""
         return self.lesser or self.scale != ONE
 
     def holds_from(self, sums: Iterable[Sum], start: int) -> bool:

@@ -72,9 +72,11 @@ class SumLaw:
 
 
 def sum_law(noises: Sequence[tuple[int, Theta]], eps: Fraction) -> SumLaw:
-    """Return the law of the sum S of `SumLaw` at `eps`; `noises` has the move of each output, with its law of noise.
+    """Return the law, at `eps`, of a weighted sum of noises on which the privacy loss depends.
 
-    Raises LimitReached for too many values.
+    The sum is Σ k·t/σ² over the `noises`, each given as (t, law): t is the move of its output, k the integer noise, and
+    σ
+    the deviation of its law. Raises LimitReached for too many values.
     """
     weights = [t * noise.rate**2 for t, noise in noises]
     scale = lcm(1, *[weight.denominator for weight in weights])

@@ -591,8 +591,8 @@ def extremum_cost(paths: LoopPaths, rates: Rates | None, within: Neighborhood, l
     """Return the cost of shifting the one noise that is compared with an extremum of others; None for other loops.
 
     The extremum is the greatest, or least, of the noisy values in all iterations. `paths` are the paths of the loop.
-    With `rates`, the rates drawn on them are marks of functions of m. `within` is not HAMMING, and all rates are
-    positive from m = `least` on.
+    If `rates` is given, rates of noises in the paths are marks, and it maps each mark to its function of m. `within` is
+    not HAMMING, and all rates are positive from m = `least` on.
     """
     if len(paths.steps.before) != 1 or len(paths.steps.iterations) != 1 or paths.unmatched:
         return None
