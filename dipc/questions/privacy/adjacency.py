@@ -318,10 +318,12 @@ def read_pairs(
 def _multiset_pairs(
     program: Program, given: FiniteInputs, adjacency: Neighborhood, limits: Limits
 ) -> MultisetPairs | None:
-    """Return the pairs of multisets of the inputs `given` of `program` that are adjacent by `adjacency`.
+    """Return the adjacent pairs of multisets of inputs of `program`, or None where listing inputs is better.
 
-    None if too few inputs are interchangeable, if there are more multisets than `limits` allows, and if no multisets
-    are adjacent. Raises LimitReached for too many pairs.
+    Inputs are interchangeable if the program's answers do not change when they swap their values; only the multiset of
+    their values then matters. `given` has the values that inputs may take, and `adjacency` says what is adjacent. The
+    result is None if too few inputs are interchangeable, if there are more multisets than `limits` allows, or if no
+    two multisets are adjacent. Raises LimitReached for too many pairs.
     """
     if given.count <= multisets.LEAST_INPUTS or not program.core.has_finite_inputs:
         return None
@@ -425,10 +427,10 @@ def _related(
     places = iter(range(len(points)))
 
     def onwards(position: int, reached: list[tuple[int, Fraction | int]]) -> None:
-        """Append the adjacent pairs of all points whose first `position` values are those chosen so far.
+        """Append to the list of pairs all adjacent pairs of the points that begin with the values chosen so far.
 
-        `reached` has the possible first `position` values of an adjacent point, as (their index, part of the radius
-        left).
+        The first `position` values of a point have been chosen. `reached` lists each way in which an adjacent point may
+        begin: the index of its first `position` values, and the part of the adjacency's radius that is not yet used up.
         """
         if position == len(near):
             place = next(places)

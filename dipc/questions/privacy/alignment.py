@@ -211,10 +211,12 @@ class Emptiness:
 
 
 def _as_few(alike: Sequence[AlignedExit], program: Program) -> Sequence[AlignedExit]:
-    """Return fewer exits by uniting pairs of the exits `alike` of `program`, for as long as possible.
+    """Return fewer exits: pairs of the exits `alike` of `program` are united for as long as possible.
 
-    The exits have the same outputs, over the same noises in the same order. Exits that overlap as sets of noises,
-    because choices separate them, are not united. Past a limit all exits are returned unchanged.
+    The exits have the same outputs, and draw the same noises in the same order. Two exits are united only if no values
+    of the noises satisfy the conditions of both, and if the union is convex. If this work exceeds a limit, all exits
+    are
+    returned unchanged.
     """
     if len(alike) < 2:
         return alike
@@ -423,9 +425,10 @@ def pivot_cost(
 
 @frozen
 class _Pivot:
-    """A noise, with the key `key`, whose shift may depend on the other noises.
+    """A pivot: a noise whose shift may depend on the other noises, while these are not shifted.
 
-    The keys of the `count` inputs begin at `first_input`; the keys of their moves follow.
+    Forms name each unknown by an integer key. The pivot has the key `key`. The `count` inputs have the keys from
+    `first_input` on, and the moves of the inputs have the next `count` keys.
     """
 
     key: int
@@ -435,9 +438,11 @@ class _Pivot:
     def farthest(
         self, exits: Sequence[AlignedExit], within: Sequence[Halfspace], is_empty: Emptiness
     ) -> Fraction | None:
-        """Return the largest |t| of the pivot's shift t over all `exits` and all moves in the set `within`.
+        """Return the largest |t| of the pivot's shift t between any two of `exits`, over all moves in the set `within`.
 
-        None if the noise is not a pivot. `is_empty` tests whether inequalities have probability 0.
+        `within` has the half-spaces of the inputs' moves, and `is_empty` tests whether half-spaces have probability 0.
+        The
+        result is None if shifting this noise alone does not lead from every exit into exits with the same outputs.
         """
         others = [[item for item in each.slacks if not item.coefficient(self.key)] for each in exits]
         if not all(is_empty([*one, *two]) for one, two in combinations(others, 2)):
@@ -458,9 +463,10 @@ class _Pivot:
         return largest
 
     def _farthest(self, one: AlignedExit, two: AlignedExit, system: Sequence[Halfspace]) -> Fraction | None:
-        """Return the largest |t| of the pivot's shift t from exit `one` to exit `two` on the half-spaces `system`.
+        """Return the largest |t| of the pivot's shift t that leads from the exit `one` to the exit `two`.
 
-        None if no such shift leads into `two` with the same real outputs.
+        The largest value is over all noises, inputs and moves in the half-spaces `system`. None if no shift leads from
+        `one` into `two` with the same real outputs.
         """
         t = self._shift(one, two)
         if t is None:
@@ -482,8 +488,9 @@ class _Pivot:
     def _shift(self, one: AlignedExit, two: AlignedExit) -> Halfspace | None:
         """Return the pivot's shift from exit `one` to exit `two`, or None if none is known.
 
-        The shift keeps the value of a real output that contains the pivot. If no real output contains the pivot, the
-        shift keeps the value of the only slack that does.
+        The shift is a form of the other noises, the inputs and the inputs' moves. The shift keeps the value of a real
+        output that contains the pivot. If no real output contains the pivot, the
+        shift keeps the value of the only slack that does, if each exit has one such slack.
         """
         outputs = [[form for _, form in each.reals if form.coefficient(self.key)] for each in (one, two)]
         compared = [[item for item in each.slacks if item.coefficient(self.key)] for each in (one, two)]
@@ -505,7 +512,7 @@ class _Pivot:
         return Halfspace(sorted_terms({**dict(item.coefficients), **moves}), item.constant, item.strict)
 
     def _shifted(self, item: Halfspace, t: Halfspace) -> Halfspace:
-        """Return the inequality `item` after the move of the inputs and after the shift `t` of the pivot."""
+        """Return the inequality `item` after the inputs have moved and the pivot has been shifted by `t`."""
         return _plus(self._after_move(item), t, item.coefficient(self.key))
 
 

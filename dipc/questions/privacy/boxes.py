@@ -44,9 +44,10 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 class _Group:
     """Inputs that affect an exit only through one weighted sum of them.
 
-    The inputs have the indices `places` and, in the sum, the factors `weights`. The i-th input moves by steps[i] for
-    each unit of the radius that it spends, and spends budgets[i] if it moves over its whole range; None if the range
-    is unbounded. Inputs with the greatest weight times step come first.
+    The inputs have the indices `places` and, in the sum, the factors `weights`. An adjacency has a radius, of which the
+    moves of the inputs use up parts. The i-th input moves by steps[i] for each 1 of the radius that it uses up. It
+    uses up budgets[i] when it moves over its whole range; None if the range is unbounded. Inputs with the greatest
+    |weight|·step come first.
 
     `one_sign` is 1 if all inequalities of the exit grow with the sum, -1 if all fall; then one direction of the sum
     is the worst. Otherwise it is 0.
@@ -75,9 +76,9 @@ class _Group:
 
     @property
     def ends(self) -> list[Fraction]:
-        """The parts of the radius that are spent when the first 0, 1, 2, … inputs have moved over their whole ranges.
+        """The parts of the radius used up when the first 0, 1, 2, … inputs of this group move over their whole ranges.
 
-        The list ends before the first input with an unbounded range.
+        The first part is 0. The list stops before the first input with an unbounded range.
         """
         result = [_ZERO]
         for whole in self.budgets:
@@ -140,9 +141,9 @@ def extreme_moves(
 
 
 def _signed(groups: Sequence[_Group], parts: Sequence[Move]) -> Iterator[Move]:
-    """Yield the sums of the moves `parts`, each with sign 1 or -1; `parts` has one move for each of `groups`.
+    """Yield the moves in which each group moves up or down by its move in `parts`, for all choices of directions.
 
-    A group whose `one_sign` is not 0 has only the sign of its worst direction.
+    `parts` has one move for each of `groups`. A group whose `one_sign` is not 0 moves only in its worst direction.
     """
     choices = [(_ZERO,) if not part else _directions(group) for group, part in zip(groups, parts, strict=True)]
     for signs in product(*choices):
@@ -159,9 +160,10 @@ def _directions(group: _Group) -> tuple[Fraction, ...]:
 
 
 def _budgets(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> Iterator[tuple[Fraction | None, ...]]:
-    """Yield, for each extreme move, the parts of the radius that `groups` spend; None lets a group move without limit.
+    """Yield, for each extreme move of the inputs, the part of the adjacency's radius that each of `groups` uses up.
 
-    The moves lead to inputs adjacent by `within`. Raises LimitReached for more vertices than `limits` allows.
+    `groups` are groups of inputs. None in place of a part means that all inputs of the group move over their whole
+    ranges. The moves lead to inputs adjacent by `within`. Raises LimitReached for more moves than `limits` allows.
     """
     if within.distance is Distance.LINF:
         yield (None,) * len(groups)
@@ -175,9 +177,10 @@ def _budgets(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> 
     count = 0
 
     def onwards(place: int, left: Fraction, open_: int | None) -> Iterator[tuple[Fraction | None, ...]]:
-        """Yield the parts of the radius for the groups from index `place` on, which have `left` to spend.
+        """Yield the parts of the radius that the groups from index `place` on use up, of which `left` is available.
 
-        The group with index `open_` takes the remainder; the others move some of their inputs over their whole range.
+        In each group but one, the first few inputs move over their whole ranges, and the others do not move. The group
+        with index `open_` uses up the remainder; None if no group before `place` does.
         """
         nonlocal count
         count += 1
@@ -209,10 +212,10 @@ def _budgets(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> 
 def _groups(
     inequalities: Sequence[Form], equations: Sequence[Form], ranges: Sequence[Extent], within: Neighborhood
 ) -> list[_Group]:
-    """Return the groups of inputs whose coefficients in `inequalities` and `equations` are multiples of one column.
+    """Return groups of inputs such that each form depends on the inputs of a group only through one weighted sum.
 
-    Inputs that no form depends on are left out. `ranges` has the range of each input, and `within` is the adjacency.
-    Raises OutsideFragment for an unbounded range under HAMMING.
+    The forms are `inequalities` and `equations`; inputs that no form depends on are left out. `ranges` has the range of
+    each input, and `within` is the adjacency. Raises OutsideFragment for an unbounded range under HAMMING.
     """
     columns: dict[tuple[Fraction, ...], list[tuple[int, Fraction]]] = {}
     for place in range(len(ranges)):
@@ -243,10 +246,10 @@ def _groups(
 
 
 def _side(side: Extent, within: Neighborhood) -> tuple[Fraction, Fraction | None]:
-    """Return (move of an input for each unit of the radius that it spends, the units that its whole range takes).
+    """Return (how far an input moves for each 1 of the radius it uses up, how much its whole range uses up).
 
-    The input has the range `side`, and `within` is the adjacency. The second number is None if the range is
-    unbounded.
+    The input has the range `side`, and the adjacency `within` has the radius. Under HAMMING an input uses up 1 for any
+    move. The second number is None if the range is unbounded and the distance is L1.
     """
     width = side.width
     match within.distance:
@@ -261,10 +264,11 @@ def _side(side: Extent, within: Neighborhood) -> tuple[Fraction, Fraction | None
 
 
 def _whole_moves(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> list[dict[int, Fraction]]:
-    """Return all moves of the int inputs of `groups` to inputs adjacent by `within`.
+    """Return moves of int inputs to adjacent inputs: for each change of the sums of `groups`, at least one move.
 
-    Unless the distance is HAMMING, a group whose weights are equal up to signs has only one move for each value of its
-    weighted sum. Raises LimitReached for more moves than `limits` allows.
+    What is adjacent is said by `within`. Only moves that change an input are returned. Raises LimitReached for more
+    moves
+    than `limits` allows.
     """
     every: list[dict[int, Fraction]] = [{}]
     spent: list[Fraction] = [_ZERO]
@@ -287,9 +291,10 @@ def _whole_moves(groups: Sequence[_Group], within: Neighborhood, limits: Limits)
 
 
 def _sums(group: _Group, within: Neighborhood) -> list[tuple[dict[int, Fraction], Fraction]]:
-    """Return one move of the int inputs of `group` for each value that their sum has at inputs adjacent by `within`.
+    """Return one move of the int inputs of `group` for each change of their weighted sum that adjacency allows.
 
-    The weights of the group are equal up to signs. Each move comes with the part of the radius that it spends.
+    The weights of the group are equal up to signs, and `within` is the adjacency. Each move comes with the part of the
+    radius that it uses up.
     """
     result: list[tuple[dict[int, Fraction], Fraction]] = [({}, _ZERO)]
     move: dict[int, Fraction] = {}
@@ -307,8 +312,8 @@ def _sums(group: _Group, within: Neighborhood) -> list[tuple[dict[int, Fraction]
 def _each(group: _Group, within: Neighborhood, limits: Limits) -> list[tuple[dict[int, Fraction], Fraction]]:
     """Return all moves of the int inputs of `group` to inputs adjacent by `within`.
 
-    Each move comes with the part of the radius that it spends. Raises LimitReached for more moves than `limits`
-    allows.
+    Each move comes with the part of the adjacency's radius that it uses up. Raises LimitReached for more moves than
+    `limits` allows.
     """
     result: list[tuple[dict[int, Fraction], Fraction]] = [({}, _ZERO)]
     for place, step, whole in zip(group.places, group.steps, group.budgets, strict=True):

@@ -233,14 +233,17 @@ class PrivacyQuestion:
 
     @cached_property
     def _box(self) -> Clipped | None:
-        """The program with its inputs limited to a box, if it clips them; None if not all inputs are asked about."""
+        """The program with each input limited to the range to which it is clipped; None if inputs are not clipped.
+
+        It is also None if the question lists its pairs of inputs, and if it is about several programs.
+        """
         return clipped(self.program) if isinstance(self.pairs, EveryPair) and len(self.parts) == 1 else None
 
     @cached_property
     def _dense(self) -> Laws:
-        """The laws of real outputs at a pair with the greatest loss.
+        """The probabilities of sets of real outputs, at pairs of inputs one of which has the greatest loss of all.
 
-        Raises Undecided if no pair is known to have it.
+        Raises Undecided if no such pairs are known, or if the question is about several runs.
         """
         if self.runs > 1:
             raise OutsideFragment(_SEVERAL)
@@ -508,7 +511,12 @@ class PrivacyQuestion:
 
     @cached_property
     def _noisy_values(self) -> Laws | None:
-        """The laws of all values with Gaussian noise; None if the outputs depend on other random values."""
+        """The laws of all values that are sums of inputs and Gaussian noise, as if they were the outputs.
+
+        A claim that holds for these values also holds for the outputs. None if the outputs depend on the inputs in
+        another
+        way, if pairs are listed, or for several runs.
+        """
         if not isinstance(self.pairs, EveryPair) or self.runs > 1:
             return None
         with suppress(Undecided):
@@ -573,9 +581,11 @@ class PrivacyQuestion:
         return ends
 
     def _at_irrational_eps(self, ends: ConstantEnds, intervals: tuple[Interval, ...]) -> ConstantEnds:
-        """Return `ends`, with a lower bound that its candidate proves on all `intervals` around an irrational eps.
+        """Return the bounds `ends` of the least K with a lower bound that is proved on all `intervals`.
 
-        The lower bound is `refuted_below` if this is proved, else a slightly smaller number, else 0.
+        The intervals surround an irrational eps. The new lower bound is `ends.refuted_below` if the probabilities of
+        `ends.at` prove it at every eps of the intervals. Otherwise it is a slightly smaller number that they prove, or
+        0.
         """
         if ends.at is not None and ends.refuted_below is not None:
             for less in (Fraction(0), Fraction(1, 10**DIGITS), Fraction(1, 10**_FEW_DIGITS)):

@@ -206,10 +206,13 @@ class ClosedLaws(TableLaws):
     def _settle(
         self, pair: tuple[int, int], answers: tuple[int, ...] | None, claim: PrivacyClaim
     ) -> Generator[Obligation | Bound, Decision, PrivacyCounterexample | str | None]:
-        """Yield obligations of `claim` at `pair`, receive their decisions, and return the result.
+        """Yield obligations of `claim` at one pair of inputs, receive their decisions, and return the result.
 
-        The result is a counterexample, the reason why none is known, or None if the claim holds at the pair.
-        `answers` is the set of outputs to consider; None for the worst sets.
+        `pair` has the indices of the two inputs. `answers` are the indices of the set of outputs to consider; None for
+        the
+        sets that may violate the claim most. The result is a counterexample, the reason why the claim is undecided at
+        this
+        pair, or None if it holds there.
         """
         reason = None
         try:

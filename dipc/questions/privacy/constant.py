@@ -175,11 +175,14 @@ def _candidates_from(
     *,
     one_by_one: bool,
 ) -> list[Candidate]:
-    """Return the candidates `known` of `program`, with candidates at pairs for the first few of the exits `costly`.
+    """Return the candidates `known` of `program`, with further ones at pairs for the first few of the exits `costly`.
 
-    `starts` yields, for one of these exits, pairs that differ by its worst move. If outputs are finite, `engine`
-    measures every output at the pairs. With `one_by_one`, this stops at the first pair with an output that is
-    impossible at its second input: the loss is then infinite.
+    A candidate is an output at a pair of inputs, with its probabilities, that may violate privacy. `starts` yields, for
+    one of these exits, pairs that differ by its worst move. If outputs are finite, `engine` measures every output at
+    the
+    pairs. With `one_by_one`, the work stops at the first pair with an output that is impossible at the second input:
+    the
+    loss is then infinite.
     """
     found = list(known)
     ordered: dict[tuple[Input, Input], None] = {}
@@ -200,10 +203,12 @@ def _cost_of_pivots(
     program: Program,
     joined: Sequence[Sequence[Halfspace]] | None = None,
 ) -> Fraction:
-    """Return a bound of the loss, in multiples of eps, that uses one pivot for all exits of the same likeness.
+    """Return an upper bound of the loss, in multiples of eps, by pivots: noises whose shift depends on other noises.
 
-    `every` are the exits of `program`, inputs are adjacent by `within`, and pairs of inputs satisfy one of the
-    systems `joined`. Raises OutsideFragment if the exits of some likeness have no pivot.
+    `every` has the exits of `program`. Exits that give the same finite outputs and draw noises of the same laws share
+    one pivot. Inputs are adjacent by `within`.
+    `joined` has systems of half-spaces, one of which each pair of inputs satisfies; None for the systems that
+    `requires` implies. Raises OutsideFragment if such exits have no pivot.
     """
     alike: dict[Hashable, list[AlignedExit]] = {}
     for each in every:
@@ -248,9 +253,10 @@ def bounds_in_box(original: Program, box: Clipped, within: Neighborhood, engine:
 
 
 def _starts_in(box: Clipped, costly: Costly, integers: frozenset[int]) -> Iterator[_Start]:
-    """Yield (noises and inputs by key, u, u') for pairs of inputs of `box` that differ by the move of `costly`.
+    """Yield (noises and inputs by key, u, u') for inputs u and u' of `box` that differ by the worst move of an exit.
 
-    Each pair is yielded in both directions. `integers` are the indices of int inputs.
+    `costly` has the exit and its move. Each pair is yielded in both directions. `integers` are the indices of int
+    inputs, which get integer values.
     """
     first = costly.exit.first_input
     move = [costly.move.get(first + place, _ZERO) for place in range(len(box.ranges))]
@@ -310,8 +316,9 @@ def bounds_for_every_pair(program: Program, within: Neighborhood, engine: Engine
 def _nearby(program: Program, within: Neighborhood, engine: Engine) -> tuple[Candidate, ...]:
     """Return candidates at pairs around comparisons of inputs without noise, and at pairs of a small grid of inputs.
 
-    The pairs are inputs of `program` adjacent by `within`, and `engine` measures the probabilities. If outputs are
-    not finite, the candidates are intervals of outputs far from all inputs of the grid.
+    A candidate is an output at a pair of inputs, with its probabilities, that may violate privacy. The inputs are those
+    of `program`, adjacent by `within`, and `engine` measures the probabilities. If outputs are not finite, the
+    candidates are intervals of outputs far from all inputs of the grid.
     """
     if not program.core.has_finite_outputs:
         return tuple(_far_intervals(program, within))
@@ -322,7 +329,8 @@ def _nearby(program: Program, within: Neighborhood, engine: Engine) -> tuple[Can
 def _far_intervals(program: Program, within: Neighborhood) -> Iterator[Candidate]:
     """Yield candidates at pairs of a small grid of inputs of `program`, with intervals of real outputs beyond the grid.
 
-    The pairs are adjacent by `within`. There are no candidates unless all outputs are real.
+    A candidate has the probabilities of these intervals at both inputs of a pair. The pairs are adjacent by `within`.
+    Nothing is yielded unless all outputs are real.
     """
     slots = program.core.output_slots
     pairs = _grid_pairs(program, within)
@@ -347,11 +355,11 @@ _MOVES = tuple([Fraction(4**k) for k in range(7)])
 def _far_moves(exits: Sequence[AlignedExit], program: Program, engine: Engine) -> Iterator[Candidate]:
     """Yield candidates that show an unbounded loss: outputs whose probability tends to 0 as one input moves away.
 
-    `exits` are all exits of `program`, and `engine` measures probabilities. As noises are finite, the probability of
-    an exit tends to 0 along a direction of the inputs if a slack decreases along it. So does the probability that
-    real outputs are in given intervals, if one of these outputs moves with the input. The loss is unbounded if all
-    exits of an output are of this kind. The candidates have growing moves. Nothing is yielded if no output of this
-    kind is found.
+    `exits` are all exits of `program`, and `engine` measures probabilities. A candidate has the probabilities of such
+    an
+    output at an input, and at the same input after a large move; the moves grow from candidate to candidate. An output
+    is of this kind if, in each of its exits, a condition fails when the input moves far enough, or a real output moves
+    with the input. Nothing is yielded if no output of this kind is found.
     """
     groups: dict[Hashable, list[AlignedExit]] = {}
     for each in exits:
@@ -487,11 +495,14 @@ def _least_bound(
     program: Program,
     joined: Sequence[Sequence[Halfspace]] | None = None,
 ) -> Fraction | None:
-    """Return a bound of the loss, in multiples of eps, from the exits `costly` of `program`; None is infinity.
+    """Return an upper bound of the loss, in multiples of eps, from the exits `costly` of `program`; None is infinity.
 
-    The exits come in decreasing order of cost. Exits of equal likeness have one cost together: the greatest of their
-    own costs, or the cost of one pivot for all of them if that is less. The bound is the greatest of these costs.
-    Inputs are adjacent by `within`, and pairs of inputs satisfy one of the systems `joined`. Raises NotConfirmed.
+    The exits come in decreasing order of cost. Exits that give the same finite outputs and draw noises of the same laws
+    form a group. A group has one cost: the greatest cost of its exits, or the cost of one pivot for all of them if that
+    is less. A pivot is a noise whose shift depends on the other noises. The bound is the greatest cost of a group.
+
+    Inputs are adjacent by `within`. `joined` has systems of half-spaces, one of which each pair of inputs satisfies;
+    None for those of `requires`. Raises NotConfirmed.
     """
     alike: dict[Hashable, list[Costly]] = {}
     for each in costly:
@@ -519,11 +530,12 @@ def _pivoted(
     program: Program,
     joined: Sequence[Sequence[Halfspace]] | None = None,
 ) -> Fraction | None:
-    """Return a bound of the loss, in multiples of eps, by one pivot for all `exits` of `program` of one likeness.
+    """Return an upper bound of the loss, in multiples of eps, by one pivot for all `exits`.
 
-    A pivot is a noise whose shift depends on the other noises; the result is None if there is none. Inputs are
-    adjacent by `within`. The pairs of inputs to cover satisfy one of the systems `joined`, by default those of
-    `requires`.
+    The exits give the same finite outputs, and draw noises of the same laws. A pivot is a noise whose shift depends on
+    the other noises; the result is None if none is found. The exits are those
+    of `program`, and inputs are adjacent by `within`. `joined` has systems of half-spaces, one of which each pair of
+    inputs satisfies; None for those of `requires`.
     """
     single = len(exits) == 1 and not exits[0].is_guarded
     if single or not program.core.has_real_inputs:
@@ -795,7 +807,8 @@ _MOST_DOUBLINGS = 12
 def _example_of_eps(candidate: Candidate, constant: Fraction, intervals: Sequence[Interval]) -> Fraction | None:
     """Return an eps of `intervals` at which `candidate` refutes privacy for the budget `constant`·eps.
 
-    The eps is a power of 2, as near to 1 as possible; None if no power of 2 between 2^-12 and 2^12 refutes it.
+    The candidate is an output with its probabilities at two adjacent inputs. The eps is a power of 2, as near to 1 as
+    possible; None if no power of 2 between 2^-12 and 2^12 refutes privacy.
     """
     for exponent in sorted(range(-_MOST_DOUBLINGS, _MOST_DOUBLINGS + 1), key=abs):
         eps = Fraction(2) ** exponent
@@ -830,11 +843,11 @@ def starting_pairs(
 
 
 def _allowed_starts(costly: Costly, choices: _Choices, moves: AllowedMoves, keys: Sequence[int]) -> Iterator[_Start]:
-    """Yield (noises and inputs by key, u, u') for pairs of inputs that differ by the move of `costly`, in both orders.
+    """Yield (noises and inputs by key, u, u') for inputs u and u' that differ by the worst move of an exit.
 
-    Both inputs satisfy `requires`, a union of convex sets described by `moves`. For each two of the sets, the pair
-    with the least cost of noises comes first. `keys` are the keys of the inputs, and `choices` the allowed values of
-    finite inputs.
+    `costly` has the exit and its move, and each pair is yielded in both orders. Both inputs satisfy `requires`, a union
+    of convex sets that `moves` describes. For each two of the sets, the pair with the least cost of noises comes first.
+    `keys` are the keys of the inputs. `choices` has the allowed values of each finite input.
     """
     move = {place: costly.move.get(key, _ZERO) for place, key in enumerate(keys)}
     if not any(move.values()):
@@ -862,7 +875,7 @@ def _allowed_starts(costly: Costly, choices: _Choices, moves: AllowedMoves, keys
 
 
 def _towards(start: Mapping[int, Fraction], inner: Mapping[int, Fraction]) -> dict[int, Fraction]:
-    """Return `start` with its inputs moved by 1/1024 of the way to the point `inner`."""
+    """Return the point `start`, with 1/1024 of the way to the point `inner` added in the inputs that `inner` has."""
     return {key: value + (inner[key] - value) / 1024 if key in inner else value for key, value in start.items()}
 
 
@@ -881,12 +894,13 @@ def of_table(program: Program, table: LawTable, pairs: Pairs) -> Iterator[Candid
 
 
 def _starts(costly: Costly, choices: _Choices, inside: Sequence[Halfspace] = ()) -> Iterator[Mapping[int, Fraction]]:
-    """Yield up to three inputs, with noises, at which the worst move of the exit in `costly` may begin.
+    """Yield up to three inputs, with noises, from which the worst move of an exit may lead to the greatest loss.
 
-    Inputs and noises have values by key; missing values are 0. In the first result the move begins at 0, in the second
-    it ends at 0. The third satisfies the half-spaces `inside`, and makes the cost of reaching the exit as small as the
-    upper bound of the loss allows. In the third, each finite input is between the least and the greatest of its values
-    in `choices`, before and after the move.
+    `costly` has the exit and its move. A result maps keys of inputs and noises to values; missing values are 0. The
+    first result is the input 0, and the second one the input from which the move leads to 0. The third satisfies the
+    half-spaces `inside`, and the noises with which it reaches the exit are the most probable. Finite inputs stay
+    between
+    the least and the greatest of their values in `choices`, before and after the move.
     """
     yield {}
     yield {key: -value for key, value in costly.move.items()}
@@ -953,9 +967,12 @@ def near_outputs(
 def _within_intervals(
     program: Program, one: Input, two: Input, finite: Texts, middles: Mapping[str, Fraction]
 ) -> Iterator[Candidate]:
-    """Yield the candidate of `program` with the `finite` outputs, and with real and int outputs around `middles`.
+    """Yield one candidate: the `finite` outputs of `program`, and short intervals of real and int outputs.
 
-    Nothing is yielded if the probability at the input `one` is 0 or equal to that at `two`, and past a limit.
+    A candidate has the probabilities of an output at two inputs, here `one` and `two`. `middles` has the middle of each
+    interval, by the output's name. Nothing is yielded if the probability at `one` is 0 or equal to that at `two`, or if
+    a
+    limit is reached.
     """
     points = texts(program, one), texts(program, two)
     output = {**finite, **{name: str(middle) for name, middle in middles.items()}}
@@ -967,9 +984,9 @@ def _within_intervals(
 
 
 def _signs(here: AlignedExit, one: Input, two: Input) -> list[int]:
-    """Return 1 or -1 for each real output of the exit `here`: -1 if it moves against the first output that moves.
+    """Return a sign for each real output of the exit `here`, when the inputs move from `one` to `two`.
 
-    The inputs move from `one` to `two`. An output that does not move has 1.
+    The sign is -1 if the output moves in the opposite direction to the first output that moves, else 1.
     """
     moved: list[Fraction] = []
     for _, form in here.reals:
