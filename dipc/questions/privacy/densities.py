@@ -143,8 +143,10 @@ _Key = tuple[Value | None, ...]
 class _Axis:
     """A real output y = `factor`·N + `constant`, with one noise N, restricted to the interval `span`.
 
-    Its density is eps·`height`·c·e^{eps·slope·(y - `center`)} on each piece (interval, c, slope) of `pieces`, and 0
-    elsewhere. `center` is the value of y at the mean of N.
+    The density of y is defined by intervals: `pieces` lists triples (interval, c, slope). On such an interval the
+    density
+    is eps·`height`·c·e^{eps·slope·(y - `center`)}; outside of all intervals it is 0. `center` is the value of y at the
+    mean of N.
     """
 
     noise: Noise
@@ -165,9 +167,9 @@ class _Axis:
         return ExpPoly.ONE if below == ExpPoly.ONE else Quotient(ExpPoly.ONE, below)
 
     def piece(self, cell: _Span) -> tuple[Fraction, Fraction] | None:
-        """Return the factor c and the slope of the density's piece that contains the interval `cell`.
+        """Return (c, slope) of the entry of `pieces` whose interval contains the interval `cell`.
 
-        None if the density is 0 there.
+        None if the density is 0 on `cell`.
         """
         low, high = cell
         if not (_at_least(low, self.span[0]) and _at_most(high, self.span[1])):
@@ -220,10 +222,10 @@ def _behind(axis: _Axis, position: int, sign: int, end: Fraction) -> Halfspace:
 
 @frozen
 class _Cell:
-    """A box of real outputs y, with the densities at both inputs of a pair on it, each as (slopes s, factor A).
+    """A box of real outputs y on which the density is one exponential, at each of the two inputs of a pair.
 
-    A density is A·e^{eps·(s·y)}, up to a power of eps. `ours` is the density at the first input, which is not 0.
-    `theirs` is the density at the second input; None if it is 0.
+    A density is A·eps^k·e^{eps·(s·y)}, where k is the number of outputs. It is given by (slopes s, factor A): `ours` at
+    the first input, where it is not 0, and `theirs` at the second; None if it is 0 there.
     """
 
     box: tuple[_Span, ...]
@@ -367,23 +369,29 @@ class RealOutputs(Laws):
         return LeastDelta(*about, None, value, True, (eps, eps), where, there)
 
     def _excesses(self, claim: PrivacyClaim, *, above: bool = False, digits: int = _LEFT) -> tuple[TableLaws, Fraction]:
-        """Return (the laws of disjoint sets of outputs, the greatest excess that the sets leave out at any pair).
+        """Return (the laws of disjoint sets of outputs, the greatest excess that these sets leave out at any pair).
 
-        At each eps of `claim`, some of the sets together are the worst set, up to outputs whose excess is at most the
-        second entry. This entry is 0 unless the claim is about one eps; then `digits` is the precision of the sets.
+        The excess of a set is p - e^budget·p', for its probabilities p and p' at both inputs of a pair. At each eps of
+        `claim`, some of the sets together have the greatest excess of all sets of outputs, up to outputs whose excess
+        is at
+        most the second entry. This entry is 0 unless the claim is about one eps; then `digits` is the precision of the
+        sets.
 
-        With `above`, the claim may be about an interval on which the worst set changes with eps. The table then has
-        further answers, impossible at the second input, whose probability is at least the excess of all outputs that
-        the sets leave out. So the laws give an upper bound of the least delta. Raises Undecided.
+        With `above`, the claim may be about an interval on which the set with the greatest excess changes with eps. The
+        laws
+        then have further answers, impossible at the second input, whose probability is at least the excess of all
+        outputs
+        that are left out. So the laws give an upper bound of the least delta. Raises Undecided.
         """
         self._left, self._above, self._digits = _ZERO, above, digits
         table, pairs = self._table(lambda one, two: self._sets(one, two, claim))
         return closed.ClosedLaws(self.subject, table, pairs), self._left
 
     def _in_cells(self, claim: PrivacyClaim) -> Answer:
-        """Decide `claim` on short intervals of eps: proved by supersets of the worst sets, refuted at one eps.
+        """Decide `claim` on short intervals of eps.
 
-        Raises Undecided.
+        It is proved by supersets of the set of outputs that may violate it most, and refuted at one eps. Raises
+        Undecided.
         """
         waiting = list(claim.intervals)
         place = _middle(waiting[0])
@@ -421,11 +429,13 @@ class RealOutputs(Laws):
         return UnprovedLoss(f"the enclosure of the least delta near eps = {float(place):.3g} is too wide to decide")
 
     def _delta_in_cells(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
-        """Return the least delta of a `claim` whose worst set changes with eps: its supremum, enclosed, and an eps.
+        """Return bounds of the least delta of a `claim`, and an eps at which it is almost as great as the upper bound.
 
-        The interval of eps with the greatest upper bound is halved, until this bound is little more than the greatest
-        delta found at an eps. The least delta at the eps `point` is added if it is given. Ends of enclosures have
-        `digits` digits. Raises Undecided.
+        The intervals of eps are halved, always the one with the greatest upper bound. The halving stops when this bound
+        is
+        little more than the greatest delta found at an eps, or at a limit. The least delta at the eps `point` is added
+        if it
+        is given. Deltas at single eps are bounded to `digits` digits. Raises Undecided.
         """
         low, place = _ZERO, _middle(claim.intervals[0])
         needs: OutputsAtPair | None = None
@@ -472,10 +482,11 @@ class RealOutputs(Laws):
         return [each for each in outcomes if each.first.enclosure(eps)[0] > scale * each.second.enclosure(eps)[1]]
 
     def _moment(self, one: Input, two: Input, order: int, eps: Fraction, digits: int) -> Moment | None:
-        """Return the integral of p^`order`·p'^(1-`order`) over all outputs, for the inputs `one` and `two`.
+        """Return the integral of p^`order`·p'^(1-`order`) over all outputs.
 
-        Its value at `eps` is enclosed to `digits` digits; the result is None if it is infinite there. Raises
-        Undecided.
+        p and p' are the densities at the inputs `one` and `two`. The integral is enclosed at `eps` to `digits` digits;
+        None if
+        it is infinite there. Raises Undecided.
         """
         every = (_cell_moment(cell, order, eps) for alike in self._alike(one, two) for cell in alike.cells())
         return moment_of(every, eps, digits)
@@ -483,10 +494,12 @@ class RealOutputs(Laws):
     # --- tables -------------------------------------------------------------------------------------------
 
     def _table(self, asked: Callable[[Input, Input], Iterable[AnswerAtPair]]) -> tuple[LawTable, Pairs]:
-        """Return (a table of the probabilities that `asked` yields at each pair, the pairs of its rows).
+        """Return (a table of probabilities, the pairs of indices of its rows).
 
-        `asked` is called with both inputs of a pair. Of several pairs with equal probabilities only the first is kept.
-        Each pair has two rows of the table, which it shares with no other pair.
+        `asked` is called with both inputs of a pair and yields sets of outputs with their probabilities at both. Each
+        pair has
+        two rows of the table, one for each input, which it shares with no other pair. Of several pairs with equal
+        probabilities only the first is kept.
         """
         numbering = Numbering()
         answers: dict[tuple[tuple[Value | None, ...], int], int] = {}
@@ -559,7 +572,11 @@ class RealOutputs(Laws):
         return tuple(key), _Density(product([*([] if weight is None else [weight]), *measures]), tuple(axes.values()))
 
     def _alike(self, one: Input, two: Input) -> Iterator[_Alike]:
-        """Yield, for each value of finite outputs and outputs without noise, the densities at `one` and at `two`."""
+        """Yield the densities of real outputs at the inputs `one` and `two`, for each value of all other outputs.
+
+        The other outputs are the finite ones and those without noise. Only values that are possible at `one` are
+        yielded.
+        """
         at_two = self._densities(two)
         for key, ours in self._densities(one).items():
             theirs = at_two.get(key, ())
@@ -614,10 +631,11 @@ class RealOutputs(Laws):
                 yield AnswerAtPair(alike.named(words), first, second, OutputSet(alike.key, alike.moving, box, half))
 
     def _worst(self, cell: _Cell, claim: PrivacyClaim) -> Iterator[_Region]:
-        """Yield the regions of `cell` that may be in the worst set for `claim`: the outputs with a positive excess.
+        """Yield the regions of `cell` whose outputs may violate `claim`: those with p > e^budget·p'.
 
-        At each eps the whole region is in the worst set, or no part of it. Raises OutsideFragment if the worst part
-        of the cell changes with eps.
+        p and p' are the densities at both inputs. At each eps, p > e^budget·p' holds on a whole region or nowhere in
+        it. If
+        the outputs with p > e^budget·p' change with eps, OutsideFragment is raised.
         """
         slopes, factor = cell.ours
         if cell.theirs is None:
@@ -642,9 +660,10 @@ class RealOutputs(Laws):
         scale = power(claim.budget)
 
         def is_never_negative(turn: int, sign: int) -> bool:
-            """Return True if `sign`·(p - e^budget·p') >= 0 is proved for every eps at one corner of the cell.
+            """Return True if `sign`·(p - e^budget·p') >= 0 is proved for every eps at one corner of the box of outputs.
 
-            This is the corner with the least ratio p/p' if `turn` is -1, with the greatest if `turn` is 1.
+            It is the corner with the least ratio p/p' of the densities if `turn` is -1, with the greatest if `turn` is
+            1.
             """
             corner = [_end(span, turn * c)[0] for span, c in zip(cell.box, turned, strict=True)]
             if any(place is None for place in corner):
@@ -677,8 +696,7 @@ class RealOutputs(Laws):
     def _exponents(self, one: Closed, other: Closed, intervals: Sequence[Interval]) -> Ends | None:
         """Return a lower and an upper bound of log(`one`/`other`)/eps on `intervals`; None if none are known.
 
-        On more than one eps, bounds are computed only for tables that bound the least delta from above. Raises
-        Undecided.
+        For more than one eps there are bounds only if an upper bound of the least delta is wanted. Raises Undecided.
         """
         (interval, *more) = intervals
         if interval.is_point and not more:
@@ -740,9 +758,11 @@ def _sum_of_products(products: Sequence[tuple[Closed, Closed]]) -> Closed:
 
 
 def _region(box: tuple[_Span, ...], half: Halfspace) -> _Region | None:
-    """Return the part of `box` in the half-space `half`, marked as in the worst set for every eps; None if it is empty.
+    """Return the part of `box` in the half-space `half`, or None if it is empty.
 
-    The edge of a half-space of one output is an end of that output's span, so the part is then a box.
+    The result says that the part may violate the claim at every eps. The edge of a half-space of one output is an end
+    of
+    that output's interval in the result, so the part is then a box.
     """
     (position, c), *others = half.coefficients
     if others:
@@ -755,7 +775,7 @@ def _region(box: tuple[_Span, ...], half: Halfspace) -> _Region | None:
 def _united(regions: Sequence[_Region]) -> Iterator[_Region]:
     """Yield the `regions`, with neighboring intervals of a single output united.
 
-    Two intervals are united only if both are in the worst set for every eps, and neither has a half-space.
+    Two intervals are united only if both may violate the claim at every eps, and neither is cut by a half-space.
     """
     last: _Region | None = None
     for box, half, certain in regions:
@@ -773,11 +793,12 @@ def _united(regions: Sequence[_Region]) -> Iterator[_Region]:
 
 @frozen
 class _Alike:
-    """The exits with the same finite outputs and outputs without noise at two inputs, by the densities of real outputs.
+    """The densities of real outputs at two inputs, for given values of all other outputs.
 
-    `ours` are the densities at the first input, `theirs` those at the second. Among the outputs with a density,
-    `moving` are the indices of those whose law differs between the inputs. The others have one law at both inputs,
-    independent of the rest. `key` has the finite outputs and the outputs without noise.
+    `ours` has the densities in the exits at the first input, `theirs` those at the second. The other outputs are the
+    finite ones and those without noise; `key` has their values. Among the outputs with a density, `moving` are the
+    indices
+    of those whose law differs between the inputs. The rest have one law at both inputs, and are independent of them.
     """
 
     key: _Key
@@ -793,7 +814,10 @@ class _Alike:
                 yield _Cell(box, first, _exponential(self.theirs, box))
 
     def named(self, words: Sequence[str]) -> tuple[Value | None, ...]:
-        """Return an answer with `words` for the outputs whose law differs, and "any" for others with a density."""
+        """Return the values of all outputs as an answer: for outputs with a density, words in place of a value.
+
+        `words` has the words for the outputs whose law differs between the two inputs; the others are "any".
+        """
         said = dict(zip(self.moving, words, strict=True))
         dense = iter(range(len(self.key)))
         return tuple([said.get(next(dense), "any") if value is _DENSE else value for value in self.key])
@@ -816,9 +840,10 @@ def _own_noise(slot: Slot, form: Affine, axes: Mapping[int, _Axis]) -> int:
 
 
 def _axis(drawn: NoiseVar, form: Affine, given: Mapping[int, Fraction]) -> _Axis:
-    """Return the output `form` with the density of its noise `drawn`, in pieces, at the inputs `given`.
+    """Return the output `form` with its density: that of its only noise `drawn`, scaled and moved.
 
-    Raises OutsideFragment for a law whose density is not an exponential on each piece.
+    `given` has the inputs by slot. Raises OutsideFragment for a law whose density is not one exponential on each of
+    several intervals.
     """
     ((_, factor),) = form.noises
     mean = drawn.mean.evaluate(given)
@@ -836,7 +861,10 @@ def _axis(drawn: NoiseVar, form: Affine, given: Mapping[int, Fraction]) -> _Axis
 
 
 def _cut(axis: _Axis, form: Affine) -> _Axis:
-    """Return the output `axis` restricted to `form` >= 0, a condition on its noise alone."""
+    """Return the output `axis` restricted to the values at which `form` >= 0.
+
+    `form` is a condition on the noise of this output alone.
+    """
     ((_, c),) = form.noises
     end = axis.constant - axis.factor * form.constant / c
     span = _intersection(axis.span, (end, None) if c / axis.factor > 0 else (None, end))
@@ -855,7 +883,10 @@ def _intersection(span: _Span, other: _Span) -> _Span | None:
 
 
 def _spans(axes: Iterable[_Axis]) -> list[_Span]:
-    """Return the intervals between neighboring ends of the pieces and spans of `axes`, all of one output."""
+    """Return intervals of one output on each of which every density of `axes` is one exponential.
+
+    `axes` are densities of this output in several exits. The ends are those of their `pieces` and `span`.
+    """
     spans = [span for axis in axes for span in (axis.span, *(span for span, _, _ in axis.pieces))]
     ends = {end for span in spans for end in span if end is not None}
     return list(pairwise([None, *sorted(ends), None]))
@@ -1060,10 +1091,11 @@ def _depends_on_inputs(state: ExitState) -> bool:
 
 
 def _pairs_of_cells(states: Sequence[ExitState], program: Program, within: Neighborhood) -> Pairs:
-    """Return, for each two cells of inputs, one adjacent pair with an input in either cell, in both orders.
+    """Return pairs of inputs adjacent by `within`, among them one for each two sets of inputs that have different laws.
 
-    In a cell, all comparisons of inputs in the exits `states` of `program` have the same results. Two cells without a
-    pair adjacent by `within` are left out. Raises LimitReached.
+    A set of inputs is such that all comparisons of inputs in the exits `states` of `program` have the same results in
+    it. For each two sets there is one pair in both orders; two sets without adjacent inputs are left out. Raises
+    LimitReached, or OutsideFragment if all laws are the same or moves are unbounded.
     """
     count, place = len(program.core.inputs), {slot: n for n, slot in enumerate(program.core.inputs)}
     guards = dict.fromkeys(item.guard for state in states for item in state.guards.items)

@@ -195,7 +195,10 @@ class EnclosedLaws(TableLaws):
         return None if found is None else self.refuted(pair, found[0], claim, found[1])
 
     def _require_on(self, pair: tuple[int, int], claim: PrivacyClaim, interval: Interval) -> None:
-        """Raise SignNotFound unless `claim` is proved at `pair` for all eps of `interval`. Also raises Undecided."""
+        """Raise SignNotFound unless `claim` is proved at one pair of inputs for all eps of `interval`.
+
+        `pair` has the indices of both inputs. Also raises Undecided.
+        """
         if interval.is_point:
             delta = claim.delta.enclosure(interval.lower, _DIGITS)[0]
             needed = (self.needed(pair, claim.budget, interval.lower, bits) for bits in (_FEW_BITS, 4 * _DIGITS))
@@ -247,7 +250,7 @@ class EnclosedLaws(TableLaws):
         return decision.verdict is Verdict.ACCURATE
 
     def _differences(self, pair: tuple[int, int]) -> list[SeriesDecision]:
-        """Return the difference p'_o - p_o of the probabilities of each answer o at both inputs of `pair`."""
+        """Return p' - p for each answer, for its probabilities p and p' at the first and second input of `pair`."""
         if pair not in self._searches:
             self._searches[pair] = [self._difference(ours, theirs) for ours, theirs in self.table.at_pair(pair)]
         return self._searches[pair]
@@ -274,9 +277,10 @@ class EnclosedLaws(TableLaws):
         return self._functions[number]
 
     def _series(self, number: int, center: Fraction) -> tuple[flint.arb_series, flint.arb]:
-        """Return (Taylor series at `center` of the probability with index `number`, majorant of the probability).
+        """Return (Taylor series at `center` of the probability with index `number`, a bound of the probability).
 
-        The majorant is an upper bound of the absolute value on a complex disk around `center`.
+        The probability is a function of eps. The bound is an upper bound of its absolute value on a complex disk around
+        `center`.
         """
         key = number, center
         if key not in self._expanded:
@@ -305,9 +309,9 @@ class EnclosedLaws(TableLaws):
         return functions
 
     def _cell(self, pair: tuple[int, int], claim: PrivacyClaim, cell: Ends, halvings: int) -> None:
-        """Raise SignNotFound unless `claim` is proved at `pair` for all eps of the interval `cell`.
+        """Raise SignNotFound unless `claim` is proved at one pair of inputs for all eps of the interval `cell`.
 
-        The interval is halved up to `halvings` times. Also raises Undecided.
+        `pair` has the indices of both inputs. The interval is halved up to `halvings` times. Also raises Undecided.
         """
         center, radius = (cell[0] + cell[1]) / 2, (cell[1] - cell[0]) / 2
         if not isinstance(claim.delta.value, ExpPoly):
@@ -395,7 +399,7 @@ def _expansions(value: Closed, cell: Ends) -> list[flint.arb_series]:
 
 
 def _series_at(value: Closed, place: flint.arb) -> flint.arb_series:
-    """Return a series that encloses the Taylor series of `value` at every point of `place`.
+    """Return a series that encloses the Taylor series of `value`, a function of eps, at every eps in the ball `place`.
 
     The number of terms is FLINT's current setting, `flint.ctx.cap`.
     """
@@ -414,7 +418,10 @@ def _quotient(above: flint.arb_series, below: flint.arb_series) -> flint.arb_ser
 
 
 def _range_of(function: _SecondOrder, radius: flint.arb) -> tuple[flint.arb, flint.arb]:
-    """Return a lower and an upper bound of `function` on an interval around its center with this `radius`."""
+    """Return a lower and an upper bound of `function` on an interval with this `radius` around its center.
+
+    `function` has the value and the slope at the center, and an enclosure of half its second derivative.
+    """
     value, slope, half = function
     spread = abs(slope) * radius
     low = value - spread + min(half.lower(), flint.arb(0)) * radius**2
@@ -495,9 +502,9 @@ _TINY = 20_000
 
 
 def _first_open(delta: Polynomial, functions: Sequence[Polynomial], halvings: int) -> Fraction | None:
-    """Return a point of [-1, 1] at which it is not proved that `delta` >= Σ max(0, f) over `functions`.
+    """Return a point of [-1, 1] near which `delta` >= Σ max(0, f) is not proved, for the functions f in `functions`.
 
-    None if this is proved on all of [-1, 1], after at most `halvings` halvings of each part.
+    None if this is proved on all of [-1, 1]. The interval and its parts are halved up to `halvings` times.
     """
     if _at_most(functions, delta) <= 0:
         return None

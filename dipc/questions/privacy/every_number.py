@@ -67,11 +67,13 @@ _NO_SHIFT = "on some path through the loop no shift of the noises makes up for e
 
 @frozen
 class _Loop:
-    """The program `text` as one loop, or as one selection of the greatest noisy query.
+    """The program `text` as one loop over its queries, or as one selection of the greatest noisy query.
 
-    `single` is the loop, and `paths` are all its paths, or the reason why not all of them are known. For a selection,
-    `selection` describes it. `low` is the loop's first index. With `goes_on`, a claim that is refuted for some number
-    of queries is refuted for every greater one.
+    `single` is the loop, and `paths` are all paths through an iteration, or the reason why not all of them are known.
+    For
+    a selection, `selection` describes it, and `single` is None. `low` is the loop's first index. With `goes_on`, a
+    claim
+    that is refuted for some number of queries is refuted for every greater one.
     """
 
     text: LoopText
@@ -101,7 +103,9 @@ class _Loop:
     def selecting(text: LoopText, selection: SelectionLoop, *, real: bool) -> _Loop:
         """Read the program `text` as the `selection` of an index from queries.
 
-        If all queries are `real`, the values of further queries may be as small as desired.
+        If all queries are `real`, a claim refuted for one number of queries is refuted for every greater one. The
+        values of
+        the added queries may then be as small as desired.
         """
         assert isinstance(selection.first, ast.Number), "a selection begins at a given index"
         return _Loop(text, None, "", selection, int(selection.first.value), text.rates is None and real)
@@ -203,7 +207,7 @@ class EveryNumber:
     def _worth_trying(self, budget: Fraction) -> Iterator[int]:
         """Yield values of m that may refute a claim with this `budget`, a multiple of eps.
 
-        These are the least values of m, and then the first ones for which the cost of shifts exceeds the budget.
+        These are the least values of m, and then the first ones for which the bound of the loss exceeds the budget.
         """
         first = range(self.least, self.least + _SINGLY)
         yield from self._in_turn(first)
@@ -304,10 +308,11 @@ class EveryNumber:
         return ()
 
     def _worst(self, number: int, constant: Constant) -> list[Candidate]:
-        """Return a few candidates at m = `number` that refute, as eps grows, all K below the lower bound of `constant`.
+        """Return a few outputs at pairs of inputs, for m = `number`, that attain the lower bound of `constant`.
 
-        For each of them, log(p/p')/eps tends to the lower bound of `constant`, where p and p' are the candidate's
-        probabilities.
+        For each of them, log(p/p')/eps tends to this lower bound as eps grows, where p and p' are the probabilities of
+        the
+        output at both inputs.
         """
         every = self.question_for(number).bounds().candidates
         least = constant.refuted_below
@@ -319,11 +324,13 @@ class EveryNumber:
         ][:_MOST_WORDS]
 
     def _of_one_iteration(self, cost: LoopCost | None) -> LoopCost | None:
-        """Return the least constant for each m if iterations are independent; None if it is not known.
+        """Return the least constant K for each m, computed from one iteration; None if it is not known.
 
-        The law of n iterations is a product of n laws of one iteration, so the loss is the sum of their losses. If one
-        input differs, it is the loss of one iteration. For L1, several inputs may move a little each, and their losses
-        add up; then `cost` must bound the sum.
+        Iterations have to be independent. The law of n iterations is then a product of n laws of one iteration, and the
+        loss
+        is the sum of their losses. If one input differs, it is the loss of one iteration. For L1, several inputs may
+        move a
+        little each, and their losses add up; then the upper bound `cost` must show that the sum is no greater.
 
         If all rates are multiples of one function of m, one iteration is the program for the least m at another eps.
         Otherwise `cost` has to be attained for all rates (see `LeastCosts`).
@@ -390,9 +397,11 @@ class EveryNumber:
 
     @cached_property
     def _of_totals(self) -> PrivacyQuestion | None:
-        """A question with one input for each total of the queries, or None if the program has no such form.
+        """The privacy question with one input for each total of the queries, or None if there is no such question.
 
-        A claim that holds for the inputs of that question holds for the queries, too.
+        A total is a sum, minimum, maximum or count over queries. The program has to read its queries through totals
+        only. A
+        claim that holds for totals that change as much as adjacent queries can change them holds for the queries, too.
         """
         reduced = totals.for_privacy(self._at_all_inputs, self.parameter, self._within)
         if reduced is None:
@@ -430,7 +439,10 @@ class EveryNumber:
 
     @cached_property
     def _cost_of_shifts(self) -> tuple[LoopCost | None, str | None]:
-        """(The cost of shifts of the noises as a function of m, None), or (None, the reason why it is not known)."""
+        """(An upper bound of the loss for every m, None), or (None, the reason why no bound is known).
+
+        The bound is the cost of shifting the noises so that they make up for the move of the inputs.
+        """
         loop = self._loop
         if isinstance(loop, str):
             return None, loop
@@ -446,8 +458,10 @@ class EveryNumber:
         return best
 
     def _cost_of_moves(self, loop: _Loop, moves: Neighborhood) -> tuple[LoopCost | None, str | None]:
-        """Return (the cost of shifts for moves within `moves`, None), or (None, the reason why it is not known).
+        """Return (an upper bound of the loss for every m, None), or (None, the reason why no bound is known).
 
+        The bound is the cost of shifting noises so that they make up for moves of inputs, which are adjacent by
+        `moves`.
         `loop` is the program as one loop.
         """
         if moves.distance is Distance.HAMMING:
@@ -470,10 +484,11 @@ class EveryNumber:
         return cost, None if cost is not None else _NO_SHIFT
 
     def _cost_of_selection(self, text: LoopText, selection: SelectionLoop, moves: Neighborhood) -> LoopCost:
-        """Return the cost of shifting the selected value's noise by as much as two queries can approach each other.
+        """Return an upper bound of the loss for every m, of a program `text` that is a `selection` of an index.
 
-        The program `text` is a `selection`, and inputs move within `moves`. The value v is selected where X_v exceeds
-        all others, and is still selected after this shift.
+        Inputs are adjacent by `moves`. The bound is the cost of shifting the noise of the selected value by as much as
+        two
+        queries can approach each other. After this shift, the same value is still the greatest.
         """
         drawn = selection.drawn(text.instance(self.least + 2).core)
         if min(selection.scales) < 0 and not all(law.symmetric for law, _ in drawn):
@@ -512,10 +527,13 @@ class EveryNumber:
             return undecided.reason
 
     def _in_ranges(self, text: LoopText) -> LoopText:
-        """Return `text` with clipped inputs limited to their ranges, whose widths bound the moves from then on.
+        """Return `text` with each clipped input limited to the range to which it is clipped.
 
-        Under each distance no input moves farther than the greatest width. The moves of HAMMING add up to at most its
-        radius times this width, and for radius 1 and equal widths no other moves are included.
+        The widths of the ranges then bound the moves of the inputs, and `_moves` is set to this. Under each distance no
+        input
+        moves farther than the greatest width. The moves of HAMMING add up to at most its radius times this width, and
+        for
+        radius 1 and equal widths no other moves are included.
         """
         varying = (text.number.parameter, *text.number.others)
         known = {name: value for name, value in self.program.core.constants.items() if name not in varying}
@@ -538,8 +556,8 @@ class EveryNumber:
     def _until(self, cost: LoopCost | None, bound: Fraction | None) -> Sequence[int]:
         """Return the values of m to decide one by one, in order.
 
-        The first few come first. The next one is the least m for which the cheapest plan of shifts of `cost` costs at
-        least `bound`, if it is known. A few more values follow.
+        The first few come first. The next one is the least m for which the upper bound `cost` of the loss is at least
+        `bound`, if both are known. A few more values follow.
         """
         first = range(self.least, self.least + _SINGLY)
         if cost is not None and bound is not None:
@@ -571,7 +589,7 @@ def _greatest_later(bounds: Sequence[RationalFunction], last: int) -> RationalFu
 
 
 def _reaches(grows: Sequence[LoopBound], bounds: Sequence[LoopBound], last: int) -> bool:
-    """Return True if, for all m from `last` on, some function of `grows` is at least each of `bounds`."""
+    """Return True only if, for all m >= `last`, the greatest of `bounds` is at most the greatest of `grows`."""
     if not grows:
         return False
     return all(
@@ -583,7 +601,7 @@ def _reaches(grows: Sequence[LoopBound], bounds: Sequence[LoopBound], last: int)
 
 
 def _translated(candidate: Candidate, by: Fraction) -> Candidate:
-    """Return `candidate` with its intervals of real outputs moved by `by`, but with its old probabilities."""
+    """Return `candidate` with its intervals of real outputs moved by `by`, and with unchanged probabilities."""
     return replace(candidate, balls={name: (low + by, high + by) for name, (low, high) in candidate.balls.items()})
 
 

@@ -416,9 +416,11 @@ class GaussianLaws(Laws):
         return max(result, key=lambda each: (each[1] is None, each[0][0]))
 
     def _needed(self, budget: Fraction, interval: Interval) -> tuple[Ends, Fraction | None]:
-        """Return the least delta for `budget`·eps at the end of `interval` where it is greatest, and this end.
+        """Return (bounds of the greatest delta needed for the budget `budget`·eps on `interval`, its eps).
 
-        Raises OutsideFragment if that end is not known.
+        The eps is an end of the interval; None if the delta is 0 or 1, whatever eps is. Raises OutsideFragment if it is
+        not
+        known which end needs the greatest delta.
         """
         if self.mechanism.whole and not self.mechanism.fixed and self.longest.square and not interval.is_point:
             raise OutsideFragment(
@@ -474,7 +476,10 @@ class GaussianLaws(Laws):
         return None
 
     def _worst_sets(self, move: OutputsMove, budget: Fraction, eps: Fraction) -> Iterator[WorstSet]:
-        """Yield half-spaces of outputs, among them the worst set at the pair of `move` for budget `budget`·`eps`."""
+        """Yield half-spaces of outputs, among them the one that violates a claim most at one pair of inputs.
+
+        `move` says how the pair moves the outputs, and the budget of the claim is `budget`·`eps`.
+        """
         moving = _moving(self.mechanism, move)
         if self.mechanism.whole and len(moving) == 1:
             yield from self.mechanism.thresholds(*moving[0], budget, eps)
@@ -493,7 +498,12 @@ class GaussianLaws(Laws):
                 yield edge_, *probabilities
 
     def _half_space(self, move: OutputsMove, edge: Fraction) -> Texts:
-        """Return a half-space of outputs as text, with its edge `edge` times `move` beyond the first input's means."""
+        """Return a half-space of outputs as text, such as {"x": "[3, inf)"}.
+
+        Its edge goes through the point at which the outputs are their means at the first input, plus `edge` times their
+        shift
+        by `move`.
+        """
         every = zip(self.mechanism.outputs, move.shifts, move.centers, strict=True)
         moving = [(each.name, t / each.variance, t, center) for each, t, center in every if t]
         if len(moving) == 1:

@@ -230,7 +230,10 @@ _Answers = tuple[tuple[int, object], ...]
 
 @frozen
 class _Run:
-    """One run through an iteration, at inputs that satisfy `guards`, with its `answers` and its `path`."""
+    """One run through an iteration, at inputs that satisfy `guards`.
+
+    `answers` has the outputs that the run sets. `path` has what matters for a shift of its noises.
+    """
 
     guards: tuple[Constraint, ...]
     answers: _Answers
@@ -454,7 +457,7 @@ def bounds_text(bounds: Sequence[LoopBound], parameter: str, least: int) -> str:
 
 
 def _greatest(ratios: Sequence[RationalFunction], least: int) -> list[RationalFunction]:
-    """Return those of the functions `ratios` that may be greater than all others for some m >= `least`."""
+    """Return those of the functions `ratios` of m that are not everywhere at most another one, for m >= `least`."""
     kept: list[RationalFunction] = []
     for place, ratio in enumerate(ratios):
         others = (*kept, *ratios[place + 1 :])
@@ -525,7 +528,11 @@ class LoopCost:
 
 @frozen
 class _Place:
-    """The index of a head, None before the loop, and whether moves so far have `spent` the inputs' distance."""
+    """A point of a run at which an iteration starts.
+
+    `head` is the index of the state there, None before the loop. `spent` is True if an input has moved in an earlier
+    iteration by the whole distance that adjacency allows, so that no further input may move.
+    """
 
     head: int | None
     spent: bool
@@ -533,7 +540,7 @@ class _Place:
 
 @frozen
 class _Step:
-    """A path with an extreme move of the inputs, from one place to another, or to the exit (`goal` None)."""
+    """A path through an iteration from `start` to `goal`, None for the exit, with a `move` of its inputs."""
 
     start: _Place
     path: LoopPath
@@ -621,10 +628,11 @@ def extremum_cost(paths: LoopPaths, rates: Rates | None, within: Neighborhood, l
 
 
 def _candidate(iterations: Sequence[LoopPath], kept: int) -> int | None:
-    """Return the index, among the noises drawn in an iteration, of the noise compared with the carried noise `kept`.
+    """Return which noise drawn in an iteration is compared with the noise `kept`, as an index among those drawn.
 
-    In all `iterations` the carried noise is that of the greatest value so far, or in all of them that of the least.
-    The result is None if the paths do anything else.
+    The noise with the index `kept` is carried over from earlier iterations. In all `iterations` it is that of the
+    greatest
+    value so far, or in all of them that of the least. The result is None if the paths do anything else.
     """
     directions: set[tuple[int, bool]] = set()
     for path in iterations:
@@ -642,9 +650,9 @@ def _candidate(iterations: Sequence[LoopPath], kept: int) -> int | None:
 
 
 def _ratio(ends: Sequence[Change], kept: int, moved: int) -> Fraction | None:
-    """Return -a/b if all `ends` are multiples of one form a·B + b·T, or constants; else None.
+    """Return -a/b if each of `ends` is a constant or a multiple of one form a·B + b·T in two noises, else None.
 
-    B and T are the noises with the indices `kept` and `moved`.
+    B and T are the noises with the indices `kept` and `moved`. The result is also None if all of `ends` are constants.
     """
     ratios: set[Fraction] = set()
     for change in ends:
@@ -659,10 +667,11 @@ def _ratio(ends: Sequence[Change], kept: int, moved: int) -> Fraction | None:
 
 
 def _distance(ratio: Fraction, candidates: Sequence[Change], moved: Change, within: Neighborhood) -> Fraction:
-    """Return the greatest sum of two moves of means, when inputs move within `within`.
+    """Return the greatest sum of two moves, when inputs move to inputs adjacent by `within`.
 
-    The first is the move of the mean `moved`. The second is `ratio` times the greatest move of a mean in `candidates`.
-    Both are taken with the signs for which the sum is greatest.
+    The first is the move of the mean `moved` of a noise. The second is `ratio` times the greatest move of one of the
+    means
+    `candidates`. Moves count with the signs for which the sum is greatest.
     """
     own = dict(moved.here.inputs)
     each = [dict(change.here.inputs) for change in candidates]
@@ -682,9 +691,10 @@ def _distance(ratio: Fraction, candidates: Sequence[Change], moved: Change, with
 
 
 def _steps(paths: LoopPaths, within: Neighborhood, shared: Point, start: _Place) -> Iterator[_Step]:
-    """Yield all steps of `paths` that are reached from the place `start`, each with a move of the inputs.
+    """Yield all steps that runs of the loop `paths` can take from `start` on, with extreme moves of the inputs.
 
-    The moves are within `within`, and `shared` is the move of the inputs that all iterations share.
+    Moves lead to inputs adjacent by `within`. `shared` is the move of the inputs that all iterations share; it is the
+    same in all steps.
     """
     pending, seen = [start], {start}
     while pending:
@@ -699,9 +709,9 @@ def _steps(paths: LoopPaths, within: Neighborhood, shared: Point, start: _Place)
 
 
 def _shared_moves(inputs: Sequence[int], within: Neighborhood) -> Iterator[tuple[Point, bool]]:
-    """Yield (move, spent) for extreme moves within `within` of the `inputs` that all iterations share.
+    """Yield (move, spent) for extreme moves of the `inputs` that all iterations share, adjacent by `within`.
 
-    The second part is True if the move spends the whole distance, so that no other input moves.
+    `spent` is True if the move uses up the whole distance that adjacency allows, so that no other input moves.
     """
     if within.distance is Distance.LINF:
         yield from ((move, False) for move in within.vertices(inputs))
@@ -712,11 +722,12 @@ def _shared_moves(inputs: Sequence[int], within: Neighborhood) -> Iterator[tuple
 
 
 def _moves(path: LoopPath, within: Neighborhood, spent: bool) -> Iterator[tuple[InputMove, bool]]:
-    """Yield (move, whether an input has moved after it) for extreme moves within `within` of the inputs on `path`.
+    """Yield (move, spent) for extreme moves of the inputs of one iteration on `path`, adjacent by `within`.
 
-    The inputs are those of one iteration. With L1 a single input of the whole run moves, and `spent` says whether it
-    belongs to an earlier iteration. Raises NotUniform if changes are unbounded or differ at the boundary of two
-    cells, and NotConfirmed.
+    With L1 a single input of the whole run moves. The parameter `spent` says that it belongs to an earlier iteration;
+    the
+    `spent` of a result says that it belongs to this iteration or an earlier one. Raises NotConfirmed, and NotUniform if
+    moves can change a value without limit or a change jumps where a comparison of inputs turns.
     """
     if within.distance is Distance.LINF:
         inputs = _corners(path, within) if path.cells is not None else None
@@ -735,10 +746,12 @@ def _moves(path: LoopPath, within: Neighborhood, spent: bool) -> Iterator[tuple[
 
 
 def _pairs(own: Sequence[int], cells: tuple[Cell, Cell], within: Neighborhood | None) -> list[Halfspace]:
-    """Return half-spaces for two inputs adjacent by `within`, the first in one cell, the second in another.
+    """Return half-spaces for two adjacent inputs, of which each satisfies one of the two `cells`, in order.
 
-    `cells` are the two cells. The input with the slot s has the key 2·s in the first cell and 2·s + 1 in the second,
-    for the slots `own`. With None for `within` both inputs are equal.
+    A cell is a set of half-spaces of inputs; `own` has the slots of the inputs. The value of slot s has the key 2·s in
+    the first input, and 2·s + 1 in the second. Each value moves by at most the radius of `within`; with None for
+    `within`
+    both inputs are equal.
     """
     system = []
     for side, cell in enumerate(cells):
@@ -753,8 +766,9 @@ def _pairs(own: Sequence[int], cells: tuple[Cell, Cell], within: Neighborhood | 
 def _of_move(change: Change, own: Sequence[int]) -> Halfspace:
     """Return the part of `change` that comes from the move of the inputs, as a form.
 
-    The input with the slot s has the key 2·s before the move and 2·s + 1 after it. Inputs that are not in `own`, which
-    all iterations share, are left out.
+    The value of the input with slot s has the key 2·s before the move, and 2·s + 1 after it. Only the slots in `own`
+    are
+    included, not the inputs that all iterations share.
     """
     terms: dict[int, Fraction] = {}
     for side, (form, sign) in enumerate(((change.here, -_ONE), (change.there, _ONE))):
@@ -763,9 +777,11 @@ def _of_move(change: Change, own: Sequence[int]) -> Halfspace:
 
 
 def _corners(path: LoopPath, within: Neighborhood) -> list[InputMove] | None:
-    """Return the corners of the set of inputs adjacent by `within` in the cells of `path`, as moves.
+    """Return the extreme pairs of adjacent inputs of an iteration, as moves.
 
-    None if the set has no corners, and moves alone matter. Raises NotUniform if changes are unbounded.
+    The inputs are adjacent by `within`, and before and after the move they satisfy the first and second of the path's
+    `cells`. None if there are no extreme pairs, and the changes on `path` depend only on how far inputs move. Raises
+    NotUniform if changes are unbounded.
     """
     own = path.own
     assert path.cells is not None, "inputs are compared"
@@ -788,7 +804,7 @@ def _corners(path: LoopPath, within: Neighborhood) -> list[InputMove] | None:
 
 
 def _require_continuous(path: LoopPath, cells: tuple[Cell, Cell]) -> None:
-    """Raise NotUniform if a change of `path` has different values in the two `cells` on their common boundary."""
+    """Raise NotUniform if a change of `path` has two values at inputs on the common boundary of both `cells`."""
     closed = [half.closure() for half in _pairs(path.own, cells, None)]
     if isinstance(solution(closed), Infeasible):
         return
@@ -806,10 +822,12 @@ _Outline = tuple[tuple[_Step, ...], tuple[int, int]]
 
 
 def _outlines(steps: Sequence[_Step], low: int, most: int) -> Iterator[_Outline]:
-    """Yield each outline of the paths that are made of `steps`: the strongly connected components of heads they visit.
+    """Yield the outlines of the runs made of `steps`, each (the steps of its runs, (modulus, remainder) of m).
 
-    An outline is (the steps of its paths, (modulus, remainder) of the m for which there is a path). The loop's first
-    index is `low`. Raises LimitReached for more than `most`.
+    Places that can be reached from each other are one component. Runs through the same components, in the same order
+    and by
+    the same steps between them, have the same outline. There are such runs only for the m with this remainder by the
+    modulus. The loop's first index is `low`. Raises LimitReached for more than `most` outlines.
     """
     graph: dict[_Place, list[_Place]] = {step.start: [] for step in steps}
     for step in steps:
@@ -842,10 +860,11 @@ def _outlines(steps: Sequence[_Step], low: int, most: int) -> Iterator[_Outline]
 
 
 def _iterations(start: _Place, inside: Sequence[_Step]) -> tuple[dict[_Place, int], int]:
-    """Return (numbers of iterations, period) for a strongly connected component of places.
+    """Return ({place: number of iterations from `start` to it}, period).
 
-    The numbers are those of one path from `start` to each place, through the steps `inside` the component. The
-    numbers of two paths to the same place differ by a multiple of the period. The period is 0 if they never differ.
+    The steps `inside` lead between places that can be reached from each other. The number is that of one way to the
+    place;
+    the numbers of two ways differ by a multiple of the period. The period is 0 if they never differ.
     """
     after, pending = {start: 0}, [start]
     while pending:
@@ -878,9 +897,11 @@ def shift_cost(law: Law, rates: Rates | None, rate: Fraction) -> RationalFunctio
 
 @frozen
 class _Units:
-    """The `functions` of m such that each cost of a shift is a multiple of one of them.
+    """Functions of m such that the cost of shifting any noise is a multiple of one of them.
 
-    `of_drawn` has, for a law and a rate or mark, the index of its function and the multiple.
+    `functions` lists them. `of_drawn` maps the law and the rate of a noise to (the index of its function, the multiple
+    of
+    it that a shift by 1 costs).
     """
 
     functions: tuple[RationalFunction, ...]
@@ -908,10 +929,11 @@ class _Units:
 
 @dataclass(slots=True)
 class _Plan:
-    """The linear program whose solution is a plan of shifts; `unknowns` numbers its unknowns by their meaning.
+    """A plan of shifts, being searched: a linear program whose solutions are shifts of noises that bound the loss.
 
-    `units` are the functions of m in which costs are measured, `low` is the loop's first index, and `system` has the
-    inequalities of the unknowns.
+    `units` has the functions of m in which costs are measured, and `low` is the loop's first index. `unknowns` numbers
+    the
+    unknowns by what they mean, and `system` has the inequalities between them.
     """
 
     units: _Units
@@ -920,9 +942,9 @@ class _Plan:
     system: list[Halfspace] = field(default_factory=list)
 
     def bound(self, steps: Sequence[_Step], number: int) -> RationalFunction | None:
-        """Return a bound of the cost of all runs with these `steps`, as a function of m; None if no plan gives a bound.
+        """Return an upper bound of the cost of all runs made of `steps`, as a function of m; None if unknown.
 
-        The plan is the one whose bound is least at m = `number`. Raises NotConfirmed.
+        The shifts are those whose bound is least at m = `number`. Raises NotConfirmed.
         """
         units = range(len(self.units.functions))
         for unit in units:
