@@ -123,7 +123,10 @@ class AloneFunction:
         return {name: _number(value) for name, value in self._constants.items() if name not in hidden}
 
     def _has_other_value(self, name: str | None) -> bool:
-        """Whether `name` is a constant of the file whose value in the program was replaced by another one."""
+        """Whether the program has another value for the constant `name` than the Python file gives it.
+
+        False if `name` is None or is no such constant.
+        """
         if name is None or name in self._hidden or name not in self._constants or name not in self._module.constants:
             return False
         return rational(self._module, self._module.constants[name]) != self._constants[name]
@@ -179,7 +182,7 @@ def _is_plain(value: python.expr, module: Module) -> bool:
 
 
 def _bare(statement: python.stmt) -> python.stmt:
-    """Return `statement` without decorators and annotations, which never run."""
+    """Return `statement` without its decorators and annotations, as a run of a mechanism needs neither of them."""
     match statement:
         case python.FunctionDef():
             for each in python.walk(statement):
@@ -433,7 +436,10 @@ def _pow(left: Any, right: Any) -> Any:
 
 
 def _float(value: Any = 0) -> Any:
-    """Return the number `value` unchanged, and a text such as "inf" as a float, since no rational is infinite."""
+    """Return `value` unchanged if it is an int or a Fraction, and otherwise as a float.
+
+    So `float(0.1)` stays exact, since decimals are read as Fractions, and `float("inf")` is infinite.
+    """
     return value if isinstance(value, int | Fraction) else float(value)
 
 

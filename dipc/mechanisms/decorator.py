@@ -90,10 +90,11 @@ class Mechanism:
         return source
 
     def _imported(self) -> dict[str, str]:
-        """The qualified names of the modules and of dipc's own names that the function's global names denote.
+        """The qualified names of modules and dipc's own functions, by the function's global names for them.
 
-        So the name lap maps to "dipc.laplace" after `from dipc import laplace as lap`. A notebook may import in another
-        cell than the function's.
+        For example, lap is mapped to "dipc.laplace" after `from dipc import laplace as lap`. The values of the names
+        are examined,
+        not the imports in the source text, because a notebook may have these in another cell.
         """
         named = {id(word): f"dipc.{name}" for name, word in vars(words).items() if name in words.__all__}
         qualified = {}
@@ -237,8 +238,11 @@ class _Globals:
     """A check that the names which a function uses have the values that its file gives them.
 
     A file may change a name while it is imported, and a test may change it later. The function is then no longer the
-    program that was read. `names` are the function's global names with their values, and `imported` maps those that
-    were imported to their qualified names. Names that were checked before are in `_compared`.
+    program that was read. `accepted` is the function as it was read from its file. `names` are the function's global
+    names
+    with their values, and `imported` maps those that were imported to their qualified names. Names that were checked
+    before
+    are in `_compared`.
     """
 
     accepted: Accepted

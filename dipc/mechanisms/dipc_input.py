@@ -126,12 +126,19 @@ def _refuse(source: SourceText, span: Span, message: str, note: str) -> NoReturn
 class _Reader(Interpreter[Token, list[str]]):
     """A translator of DiPC's statements into dipc's language, with one method for each rule of the grammar.
 
-    `source` is the text to translate, and `name` the name of the result, which is for every eps or for the eps `fixed`.
-    An int has the range `integers` if its declaration gives none. `types` has the types of all variables, `inputs` the
-    values of each input, and `ranges` the values that each int may have. `blocks` has the names declared in each open
-    block. `words` are all words of the text, and `assigned` the names it assigns. `constants` are the variables that
-    only ever have one value. `copies` maps each input that is assigned to a variable in its place. `returned` are the
-    names of the returned variables, once known, and `coins` counts the random branches so far.
+    `source` is the text to translate, and `name` the name of the result. The result is for the eps `fixed`, or for
+    every eps
+    if this is None. An int has the range `integers` if its declaration gives none. `types` has the types of all
+    variables,
+    `inputs` the values of each input, and `ranges` the values that each int may have. `blocks` has the names declared
+    in each
+    open block. `words` are all words of the text, and `assigned` the names it assigns. `constants` are the variables
+    that
+    only ever have one value. Inputs cannot be assigned in dipc's language, so `copies` maps each input that the text
+    assigns
+    to a variable used instead. `returned` are the names of the returned variables, once known. `coins` counts the
+    random
+    branches, and `warnings` collects the warnings of the translation.
     """
 
     source: SourceText
@@ -400,9 +407,9 @@ class _Reader(Interpreter[Token, list[str]]):
         return self._written(text)
 
     def _weight(self, text: str, word: Token) -> str:
-        """Return the probability `text`, written at `word`, in dipc's language.
+        """Return the probability `text` in dipc's language; the token `word` is the place that a warning points at.
 
-        It is valid for every eps, or for the fixed eps of the translation if there is one.
+        The warning says that the number is not between 0 and 1 for every eps. With a fixed eps there is none.
         """
         _, value = self._expression(text, word)
         if self.fixed is None:

@@ -556,10 +556,11 @@ class Expressions:
         )
 
     def _require_meant(self, node: python.expr, name: str) -> None:
-        """Raise DiagnosticError if Python knows another value, or no value, as `name` at `node`.
+        """Raise DiagnosticError if the Python function around `node` does not know the mechanism's constant `name`.
 
-        `name` is a constant of the mechanism. In a called function, the name may denote another number of the file, or
-        nothing.
+        The function may be a helper that the mechanism calls. There, Python may know no such name, or another number of
+        the
+        file by this name.
         """
         if not self.frames or name in self.frozen:
             return
@@ -1184,10 +1185,11 @@ class Expressions:
     def _arg_best(
         self, name: str, many: Many, score: Callable[[Item], Item], answer: Callable[[ast.Expr], ast.Expr], span: Span
     ) -> ast.Expr:
-        """Return the `answer` at the first index of `many` with the best score, computed by a loop at `span`.
+        """Return an expression for `answer(i)`, where i is the first index with the best score in `many`.
 
-        `score` gives the score of an item, and `answer` the expression that belongs to an index. The best score is the
-        greatest if `name` is max, and the least if it is min.
+        A loop at `span` finds it. `score` maps an element of the sequence `many` to its score, and `answer` an index to
+        an
+        expression. The best score is the greatest if `name` is max, and the least if it is min.
         """
         best, place = ast.Name(self.fresh("best"), span), ast.Name(self.fresh("place"), span)
         zero = number(0, span)
@@ -1345,10 +1347,13 @@ class Expressions:
     def _scored(
         self, candidates: python.expr, score: python.expr, here: ast.Name, written: Sequence[ast.Statement]
     ) -> ast.Expr:
-        """Return the score of the candidate `here` of an exponential mechanism, whose `score` needs statements.
+        """Return the score of the candidate `here` of an exponential mechanism, if no single expression gives a score.
 
-        Before the draw, a loop executes the statements `written` for each of `candidates`, and stores the scores in a
-        list. The result is the element of this list for `here`.
+        `score` is the Python function that computes a score, and `written` are the statements that it becomes. Before
+        the draw, a
+        loop executes them for each of `candidates`, and stores the scores in a list. The result is the element of this
+        list for
+        `here`. Raises DiagnosticError if the statements draw noise, or if the candidates are not a range.
         """
         if any(isinstance(copied, ast.Sample) for statement in written for copied in ast.walk(statement)):
             raise self.module.wrong(

@@ -95,7 +95,7 @@ def _is_at(fact: ast.Expr, index: ast.Expr) -> bool:
 
 
 def _is_plain(fact: ast.Expr, name: str) -> bool:
-    """Whether `fact` is about an element of the list `name` whose index does not depend on the list."""
+    """Whether `fact` is an element of the list `name`, with an index that is computed without this list."""
     return isinstance(fact, ast.Element) and fact.name == name and not ast.mentions(fact.index, name)
 
 
@@ -265,9 +265,11 @@ class MissingValues:
     # --- expressions ------------------------------------------------------------------------------
 
     def _value_used(self, node: ast.Expr, facts: Facts, distribution: ast.Distribution) -> None:
-        """Raise DiagnosticError if `distribution` uses a missing value in its expression `node`, where `facts` hold.
+        """Raise DiagnosticError if a variable or list element in `node` may have no value.
 
-        The expression may be None itself, as an option of a choice. Variables and list elements in it must have values.
+        The expression `node` is a part of `distribution`. It may be None itself, as an option of a choice. `facts` says
+        which
+        variables and list elements have values here.
         """
         if isinstance(distribution, ast.ExponentialMechanism):
             facts = facts.added(Facts(assigned=frozenset([distribution.variable])))
@@ -281,7 +283,7 @@ class MissingValues:
     def _present(self, leaf: Leaf, facts: Facts) -> None:
         """Raise DiagnosticError if the variable `leaf` may have no value, or the list element `leaf` may not exist.
 
-        `facts` are those that hold at its place.
+        `facts` says which variables and list elements certainly have values where `leaf` is read.
         """
         if isinstance(leaf, ast.Element):
             if leaf.name in self.growing and leaf.name not in facts.assigned and leaf not in facts.present:
@@ -377,9 +379,9 @@ _Round = tuple[Fraction | None, bool]
 
 
 def _truth(condition: ast.Expr, facts: Facts, rounds: Mapping[str, _Round]) -> bool | None:
-    """Return the value of `condition`, if `facts` and the enclosing loops determine it; otherwise None.
+    """Return the value of `condition` if it is known, and otherwise None.
 
-    `rounds` has the enclosing loops by their variables.
+    `facts` is what is known where the condition is tested. `rounds` has the enclosing loops by their variables.
     """
     for fact, value in facts.truths:
         if fact == condition:

@@ -491,10 +491,13 @@ class _Header:
         known: Mapping[str, Kind],
         frozen: dict[str, tuple[ast.Expr, python.expr]],
     ) -> Iterator[ast.IdealDecl]:
-        """Yield at most one ideal: the decorator's, or the program without its noise if each draw has a mean.
+        """Yield the ideal block of the program, if it has one.
 
-        `final` is the translated mechanism with its `outputs`, and `known` has the kinds of values of its inputs. The
-        constants of the file that only the ideal uses are added to `frozen`.
+        It is the decorator's `ideal`. Without such an argument, it is the program without its noise, if every
+        distribution that
+        the program draws from has a mean. `final` is the translated mechanism with its `outputs`, and `known` has the
+        types of
+        its inputs by name. The constants of the file that only the ideal uses are added to `frozen`.
         """
         module, span = self.module, self.module.head(self.node)
         if self.ideal is None:
@@ -764,9 +767,9 @@ class _Final:
                         )
 
     def _is_nonempty(self, low: ast.Expr, high: ast.Expr) -> bool:
-        """Whether a loop from `low` to `high` has a round for all constants.
+        """Return True only if a loop from `low` to `high` runs at least once, whatever values the constants have.
 
-        This holds for a loop over all elements of an input, and for a number of rounds that is written out.
+        True is returned for a loop over all elements of an input, and for bounds that are numbers.
         """
         ends = bound_of(low, self.constants), bound_of(high, self.constants)
         if ends[0] is None or ends[1] is None:
@@ -1104,7 +1107,7 @@ class _Final:
         return equal if node.op is ast.CompareOp.EQ else ast.Unary(UnaryOp.NOT, equal, node.span)
 
     def _is_no_value(self, tree: ast.Expr) -> bool:
-        """Whether the expression `tree` is a string that no variable can hold."""
+        """Whether the expression `tree` is a string that is no value of any variable's type."""
         if not isinstance(tree, ast.Name) or tree.name not in self.written.strings:
             return False
         return all(tree.name not in kind.values for kind in self.kinds.values())
@@ -1179,9 +1182,9 @@ def _expression(text: str, position: python.expr) -> python.expr:
 
 
 def _inside(source: SourceText, span: Span, value: str) -> Span | None:
-    """Return the place of the text `value` within its quotes at `span` of `source`.
+    """Return the place of `value`, the content of a string literal at `span` of `source`, without its quotes.
 
-    None if it is not a single literal.
+    None if `span` is not one literal with exactly this content, as for one with escapes.
     """
     written = source.text[span.start : span.end]
     for quote in ('"""', "'''", '"', "'"):

@@ -435,9 +435,9 @@ class Statements(Expressions):
                 )
 
     def _is_extreme(self, name: str, value: python.expr) -> bool:
-        """Whether `value` is max or min of a list, and the variable `name` holds it until the function ends.
+        """Whether `value` is `max(xs)` or `min(xs)`, and the variable `name` keeps this value until the function ends.
 
-        Neither the variable nor the list may change afterwards.
+        This needs that neither the list xs nor the variable changes after the assignment.
         """
         match value:
             case python.Call(func=python.Name(id="max" | "min"), args=[python.Name(id=many)], keywords=[]):
@@ -666,9 +666,13 @@ class Statements(Expressions):
     # --- lists that grow --------------------------------------------------------------------------
 
     def _prepare(self, array: Array, name: str, created: python.expr) -> None:
-        """Determine the greatest length of the list `array`, and the variable that gives the index of its next element.
+        """Set what is known about the growth of the list `array`: the loop that appends to it, or its length's variable.
 
-        `name` is the list's name in the function, and `created` the expression that makes it.
+        If one loop appends one element in each iteration, this loop is set. For other appends, a new variable counts
+        the
+        elements. Without appends, nothing changes. `name` is the list's name in the function, and `created` the
+        expression that
+        makes it.
         """
         body = self.frames[-1].node.body
         sites = list(_appends(body, name, ()))
@@ -913,9 +917,9 @@ class Statements(Expressions):
                 )
 
     def _copied(self, name: str, bound: Binding, span: Span) -> None:
-        """Copy the loop variable `name`, which the function also assigns to, into a variable of its own.
+        """Copy the loop variable `name` into a new variable at `span`, because the function also assigns to it.
 
-        `bound` is its binding, and `span` the place of the copy.
+        `bound` is the current meaning of the name. Nothing is done unless it is an alias of an expression.
         """
         if isinstance(bound, Alias):
             self.env.pop(name, None)

@@ -115,9 +115,11 @@ def bound_of(tree: ast.Expr, constants: Mapping[str, Fraction]) -> ConstantSum |
 
 
 def _affine(tree: ast.Expr) -> _Coefficients | None:
-    """Return the coefficients of the sum `tree` by name or element, with its constant part under the key None.
+    """Return the coefficients of the sum `tree` by variable or list element, with its constant part under the key None.
 
-    Coefficients that are 0 are left out. None if the expression is not a sum of multiples.
+    For example, `2*x - y + 3` gives {x: 2, y: -1, None: 3}. Coefficients that are 0 are left out. The result is None if
+    `tree`
+    is no such sum.
     """
     match tree:
         case ast.Number(value=value):
@@ -393,7 +395,10 @@ def _of_integers(kind: Kind | None) -> Kind | None:
 
 
 def _is_unordered(kinds: Sequence[Kind], *ends: ConstantSum) -> bool:
-    """Return True if the constants decide which of `ends` is the least, or if one of `kinds` is unordered."""
+    """Return True if other values of the constants may change which number of a type is its least.
+
+    So it is if the differences of `ends` depend on constants, or if one of the types `kinds` is already marked as such.
+    """
     return any(kind.unordered for kind in kinds) or any(end.minus(ends[0]).terms for end in ends)
 
 
@@ -485,7 +490,10 @@ class Inference:
             )
 
     def _is_found(self, assigned: _Assigned, kinds: Mapping[str, Kind]) -> bool:
-        """Return True if `kinds` suffice to compute the kind of what is `assigned`, or if its variable is declared."""
+        """Return True if the type of the variable in `assigned` is declared, or can be computed from this assignment.
+
+        `kinds` has the types found so far by variable.
+        """
         if assigned.name in self.known or isinstance(assigned.value, Kind):
             return True
         if isinstance(assigned.value, ast.Name) and assigned.value.name == BLANK:
@@ -632,10 +640,11 @@ class Inference:
         return self._stepped(result, steps)
 
     def _stepped(self, kind: Kind | None, steps: Sequence[tuple[Kind, bool, ConstantSum]]) -> Kind | None:
-        """Return the range of a variable that has values of `kind` before some loops, and takes all `steps` in them.
+        """Return the range of a variable that has the type `kind` before some loops, and changes by `steps` in them.
 
-        A step is (kind of the number added in a round, whether it is subtracted instead, number of rounds). Any other
-        kind than a range is returned unchanged.
+        A step is (the type of the number added in an iteration, whether it is subtracted instead, the number of
+        iterations). If
+        `kind` is None or not a range, it is returned unchanged.
         """
         if kind is None or kind.base != "range":
             return kind
@@ -712,9 +721,9 @@ def _kind_text(kind: Kind) -> str:
 
 
 def _step(name: str, tree: ast.Expr) -> tuple[ast.Expr, bool] | None:
-    """Return the expression that `tree` adds to the variable `name`, and whether it is subtracted instead.
+    """Return (E, False) if `tree` is `v + E` or `E + v`, and (E, True) if it is `v - E`; v is the variable `name`.
 
-    None if `tree` is not a sum or a difference of this kind.
+    The variable may also be an element of the list `name`. None for any other `tree`, and if E mentions `name`.
     """
     match tree:
         case ast.Binary(op=BinaryOp.ADD | BinaryOp.SUBTRACT as op, left=left, right=right):

@@ -234,8 +234,9 @@ class Clipping:
 
 @frozen
 class _Clamp:
-    """An expression that clamps `scale`·x + `offset` to the interval `range`, where x is the input with the key `key`.
+    """An expression that clamps `scale`·x + `offset` to the interval `range`, where x is one input.
 
+    `key` names the input x: a pair (name, index of the element), with None for an input that is no element of an array.
     `inner` is the expression of `scale`·x + `offset` in the program's text.
     """
 
@@ -337,8 +338,12 @@ def clip(tree: ast.ProgramTree, constants: Mapping[str, Fraction], ints: frozens
 class _Finder:
     """A finder of the clamps of each real or int input, and of the inputs that are read outside of clamps.
 
-    `inputs` are the names of the real and int inputs, and `constants` the values of the constants by name. The elements
-    of the arrays `by_element` have a key each. `clamps` has the clamps found so far by the key of their input, and
+    `inputs` are the names of the real and int inputs, and `constants` the values of the constants by name. A key names
+    an
+    input: a pair (name, index), where the index is None except for elements of the arrays `by_element`. Only in these
+    arrays
+    every index in the program is written as a number. `clamps` has the clamps found so far by the key of their input,
+    and
     `bare` the keys of the inputs that were found outside of clamps.
     """
 

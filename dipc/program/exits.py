@@ -118,10 +118,10 @@ def exits_with_weights(chain: Chain, weights: Weights, limits: Limits) -> Exits:
 
 
 def _only_paths(reached: Reach) -> dict[int, tuple[ChoiceWeight, ...]]:
-    """Return {end: the choices on the path} for each end of `reached` to which a single path leads.
+    """Return {end: the choices on the path} for the ends of a run, given as nodes of the graph `reached`.
 
-    An end is given by its node. Only paths on which some noise is drawn as a choice of an interval are listed. The
-    chain has no cycles.
+    An end is listed if only one path leads from the start to it, and if a noise is drawn on this path by choosing the
+    interval that contains it. The chain has no cycles.
     """
     before = _steps_to(reached)
     paths: dict[int, tuple[ChoiceWeight, ...]] = {}
@@ -197,12 +197,15 @@ def _require_ends(chain: Chain, reach: Reach, weights: Weights) -> None:
 
 
 def _vanishing(zeros: _Zeros, weights: Weights, zero: ChoiceWeight, root: Root) -> frozenset[ChoiceWeight]:
-    """Return those of the weights in `zeros` that are 0 at `root`, a positive zero of the weight `zero`.
+    """Return the keys of `zeros` whose weights are 0 at `root`, a positive zero of the weight `zero`.
 
-    `zeros` has each weight of a loop that has zeros, and `weights` computes the weights as functions. Their numerators
-    are polynomials in eps and e^{eps/n}. Two of them share a positive zero only if it is a zero of their common
-    divisor. At a common zero of coprime ones, eps and e^{eps/n} would both be algebraic, and by Lindemann's theorem
-    they never are.
+    `zeros` maps weights of the steps in a loop to their zeros, and `weights` computes each weight as a function of eps.
+    The
+    numerators of these functions are polynomials in eps and e^{eps/n}. Two numerators share a positive zero only if it
+    is a
+    zero of their common divisor. If coprime numerators shared one, eps and e^{eps/n} would both be algebraic there,
+    which
+    contradicts Lindemann's theorem.
     """
     numerator, _ = fraction_of(weights.closed(zero))
     tops = {weight: fraction_of(weights.closed(weight))[0] for weight in zeros}
@@ -394,9 +397,11 @@ class _Counting:
     def _factors(self) -> tuple[Counter[absorption.Factor], State]:
         """Return how often each law of an independent summand occurs, and the state after the last summand.
 
-        A summand is what the program adds to its counter between two times at which it can be in one state only. The
-        law of a summand lists pairs (number added, weight). The state is without the counter. Raises NotApplicable if
-        the summands are not independent, or if their laws are too long.
+        The program is in only one state at certain times, apart from the value of its counter. A summand is what it
+        adds to the
+        counter between two such times, and its law lists pairs (number added, weight). The returned state has no value
+        of the
+        counter either. Raises NotApplicable if the summands are not independent, or if their laws are too long.
         """
         factors: Counter[absorption.Factor] = Counter()
         reached: dict[State, _Added] = {self._start: {0: ExpPoly.ONE}}
@@ -632,12 +637,15 @@ class ManyRuns:
 
     @cached_property
     def _runs(self) -> series.RunSet | None:
-        """All runs, counted; None if they have too many states or cannot be counted."""
+        """All runs of the program, with their numbers; None if they have too many states or cannot be counted."""
         return series.runs(self._flow, self._most)
 
     @cached_property
     def _ends(self) -> Mapping[object, int]:
-        """The final state in `_runs` of each answer with many runs, by the `values_key` of the answer."""
+        """The final state in `_runs` of each answer to which more than `FEW_RUNS` runs lead.
+
+        Answers are given by their `values_key`. The mapping is empty if the runs are not counted.
+        """
         if self._runs is None:
             return {}
         many = [end for end in self._runs.ends if self._runs.counts[end] > FEW_RUNS]

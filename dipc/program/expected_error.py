@@ -253,10 +253,11 @@ class ExpectedErrors(Probabilities):
 
 @frozen
 class _Area:
-    """A form Z = Σ coefficients·N + `shift` in `noises` with mean 0, and the constraints on these noises.
+    """A random number Z = Σ coefficient·N + `shift`, and constraints on the noises N under which it is considered.
 
-    `coefficients` has pairs (index of the noise, coefficient). `noises` are those on which Z depends directly, or
-    through `constraints`.
+    Each N is one of `noises` without its mean. `coefficients` has pairs (index in `noises`, coefficient). `noises`
+    contains
+    the noises in Z, and those that share a constraint with one of them.
     """
 
     noises: tuple[Noise, ...]
@@ -294,9 +295,11 @@ class _Area:
     def integrals(self, moment: Moment) -> Iterator[tuple[Closed, tuple[Event, ...]]]:
         """Yield pairs (weight, events) with E[`moment` of Z; constraints] = Σ weight·(product of the events' measures).
 
-        Z is the form of this area, and the expectation is over the noises that satisfy its constraints. The expectation
-        of a polynomial in independent noises without constraints is a sum of products of their own moments, each of
-        which is an integral over both sides of 0.
+        Z is the random number of this area, and the expectation is over the noises that satisfy its constraints.
+        Without
+        constraints, the expectation of a polynomial in independent noises is a sum of products of moments of single
+        noises.
+        Each of these moments is the sum of two integrals, one over each side of 0.
         """
         if moment is not Moment.ABSOLUTE and not self.constraints:
             for factor, powers in self._powers(moment):
@@ -319,18 +322,19 @@ class _Area:
                 yield _over_eps(sign * factor, degree), (Event(tuple(noises), (*self.constraints, half)),)
 
     def _sides(self, position: int, power: int) -> tuple[Event, Event]:
-        """Return two events whose measures have the sum eps^`power`·E[N^`power`].
+        """Return two events whose measures have the sum eps^`power`·E[N^`power`], one for N >= 0 and one for N <= 0.
 
-        N is the noise with index `position`.
+        N is the noise with the index `position`, without its mean. In the events, the density of N is multiplied by a
+        power.
         """
         noise = self.noises[position]
         weighted = (replace(noise, law=Weighted(noise.law, power)),)
         return Event(weighted, (Halfspace(((0, _ONE),), _ZERO),)), Event(weighted, (Halfspace(((0, -_ONE),), _ZERO),))
 
     def _powers(self, moment: Moment) -> Iterator[tuple[Fraction, dict[int, int]]]:
-        """Yield (coefficient, power of each noise by index) for the terms of Z or Z², expanded in the noises.
+        """Yield a pair (coefficient, {index of a noise: its power}) for each term of Z² or Z, expanded in the noises.
 
-        It is Z² if `moment` is that of Z², and Z otherwise.
+        Z is the random number of this area. Its square is expanded if `moment` is `Moment.SQUARE`.
         """
         shift, terms = self.shift, self.coefficients
         if moment is not Moment.SQUARE:
@@ -376,7 +380,7 @@ class _Area:
     def _between_numbers(self, noise: Noise, c: Fraction, moment: Moment) -> Closed:
         """Return the expectation of `moment` of `c`·k + `shift`, where the integer k is `noise` less its mean.
 
-        Only the k that satisfy `constraints`, an interval, contribute.
+        The expectation is over the k that satisfy `constraints`, which are the integers in an interval.
         """
         low, high = _range_of(self.constraints, noise.mean)
         zero = -self.shift / c

@@ -214,15 +214,17 @@ _RANDOM = (SampleNoise, SampleExponential, SampleChoice)
 
 
 class _RunOfAll:
-    """A run of a deterministic program at all inputs of a grid, with the set of inputs for each value of a slot.
+    """A run of a deterministic program at all inputs of a grid at once.
 
-    An input where a slot is unassigned is in no set.
+    For each slot and each of its values it has the set of inputs at which the slot has this value. An input where a
+    slot is
+    unassigned is in no set of this slot. A set is an integer with a bit for each input of the grid.
     """
 
     def __init__(self, flow: Flow, grid: InputGrid, slots: Sequence[_ByValue] | None = None) -> None:
         """Prepare a run of `flow` on `grid` from the start, or from the values `slots`, which are not changed.
 
-        `slots` has, for each slot, the set of inputs for each of its values.
+        For each slot, `slots` maps each value to the set of inputs at which the slot has this value.
         """
         self._flow, self._grid = flow, grid
         if slots is not None:
@@ -236,9 +238,11 @@ class _RunOfAll:
     def finish(self, end: int | None = None, from_label: int | None = None) -> int:
         """Run from `from_label`, by default the start, to the label `end`, by default the exit.
 
-        The result is the set of inputs whose runs get to `end`. An `end` before the exit may be given if all steps of
-        the program lead to greater labels. Raises NotApplicable if the program fails at some input, or after too many
-        steps.
+        The result is the set of inputs whose runs get to `end`, as an integer with a bit for each input. An `end`
+        before the
+        exit may be given if all steps of the program lead to greater labels. Raises NotApplicable if the program fails
+        at some
+        input, or after too many steps.
         """
         end = self._flow.exit_label if end is None else end
         waiting = {self._flow.entry if from_label is None else from_label: self._grid.everything}
@@ -393,9 +397,10 @@ def _applied(op: DomOp, arguments: Sequence[Value]) -> Value:
 
 @frozen
 class _Move:
-    """A change of the value of one input by `distance`, for all inputs in the set `movable` at once.
+    """A change of the value of one input by `distance`, for many inputs of a grid at once.
 
-    Adding `shift` to the number of a combination gives the number of the changed one.
+    A set of inputs is an integer with a bit for each. `movable` is the set of inputs that can be changed. The changed
+    input has a bit `shift` places higher, or lower if `shift` is negative.
     """
 
     distance: Fraction
@@ -474,8 +479,9 @@ def distances(grid: InputGrid, norm: Norm, classes: Sequence[int]) -> AllDistanc
 def _reached(grid: InputGrid, norm: Norm, sets: Sequence[int]) -> Iterator[tuple[Fraction, list[int]]]:
     """Yield (d, neighborhoods) for each distance d by `norm` between inputs of `grid`, in increasing order.
 
-    The neighborhoods are, for each of `sets`, the set of the inputs at most d away from it. Raises NotApplicable if
-    there are too many distances.
+    Each of `sets` is a set of inputs, an integer with a bit for each. Its neighborhood is the set of the inputs at most
+    d
+    away from one of its elements. Raises NotApplicable if there are too many distances.
     """
     if not sets:
         return

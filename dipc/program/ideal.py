@@ -348,9 +348,9 @@ class Ideal:
         )
 
     def _shared(self, finite: Mapping[int, Value], states: int) -> tuple[Region, ...] | None:
-        """Return all regions for the finite inputs `finite`, if they are known or found within `states` states.
+        """Return all regions for the finite inputs `finite`.
 
-        The result is None otherwise.
+        None if these are not known yet and finding them takes more than `states` states.
         """
         key = tuple(finite[slot] for slot in self.finite_inputs)
         if key not in self._regions and self._tried.get(key, 0) < states:
@@ -388,10 +388,11 @@ class Ideal:
     def _allowed_sets(
         self, finite: Mapping[int, Value], guards: tuple[Constraint, ...], along: Mapping[int, Fraction] | None
     ) -> Iterator[tuple[Constraint, ...]]:
-        """Yield the inputs that satisfy `requires` and `guards` as disjoint convex sets, over the slots of the ideal.
+        """Yield disjoint convex sets, whose union has the inputs that satisfy `requires` and `guards`.
 
-        `finite` are the values of the finite inputs. If `along` is given, an input by slot of the ideal, only the set
-        that contains it is yielded.
+        Each set is a tuple of guards on slots of the ideal. `finite` has the values of the finite inputs. If `along`,
+        the real
+        and int values of one input by slot of the ideal, is given, only the set that contains this input is yielded.
         """
         allowed = self.program.allowed
         if allowed is None:
@@ -629,7 +630,10 @@ class DistanceSearch:
         return result
 
     def _rank(self, alternative: Formula) -> Fraction:
-        """Return a rough distance of the point from the formula `alternative`; 0 if the point satisfies it."""
+        """Return how much the point of this search violates the formula `alternative`, and 0 if it satisfies it.
+
+        The number orders alternatives roughly by their distance from the point. A guard form >= 0 is violated by -form.
+        """
         match alternative:
             case Constraint():
                 return max(-alternative.form.evaluate(self._point), Fraction(0))
@@ -740,11 +744,13 @@ class Distances:
         return None if alike is None else alike.real_facets(self._norm)
 
     def _by_sections(self, answer: tuple[Value, ...]) -> tuple[InputSet, ...] | None:
-        """Return sets of inputs whose union is where det is not `answer`.
+        """Return sets of inputs whose union is where det is not `answer`, or None if they are not known.
 
-        Every run to the answer follows one of the paths through each segment. So an input has another answer exactly
-        if, in some segment, it satisfies the guards of no path. None unless the answer has many regions, combined from
-        such paths.
+        Every run of the ideal to the answer passes several segments, and follows one of a few paths through each. So
+        det is
+        another answer exactly if, in some segment, the input satisfies the guards of no path. The result is None unless
+        the
+        answer has many regions that are combined from such paths, and dd depends on all outputs.
         """
         decisive = tuple(self._ideal.metric.decisive(answer))
         key = _key((), answer)
@@ -789,12 +795,15 @@ class Distances:
         return None
 
     def _dd_alone(self, finite: tuple[Value, ...], answer: tuple[Value, ...], point: Point) -> Fraction | None:
-        """Return dd of one input, searching near this input alone; None if that does not find it.
+        """Return dd of one input by a search near this input alone; None if the search does not find it.
 
-        `finite` are the input's finite values, which are kept, `point` its real and int values, and `answer` is det
-        there. The search finds a region nearby with another answer, and returns its distance if det has no other answer
-        nearer than that. The result is also None if all regions can be found with few states, and after several inputs
-        with this answer.
+        `finite` has the finite values of the input, `point` its real and int values, and `answer` is det there. Only
+        inputs with
+        the same finite values are considered. The search finds a region nearby with another answer. It returns the
+        distance of
+        this region, or of a nearer one if det has other answers within this distance. The search is not made if all
+        regions
+        can be found with few states, and after several inputs with this answer.
         """
         by_slot = self._by_slot(finite)
         if self._ideal.program.allowed is not None:
@@ -819,10 +828,11 @@ class Distances:
     def _dd_in_box(
         self, by_slot: Mapping[int, Value], answer: tuple[Value, ...], point: Point, least: Fraction
     ) -> Fraction | None:
-        """Return the distance of the nearest region with another answer than `answer` in a box around `point`.
+        """Return the distance of the nearest region with another answer than `answer`, if it is less than `least`.
 
-        The box reaches `least` in every direction; `least` is the result if it has no such region. `by_slot` are the
-        values of the finite inputs. The result is None after many searches.
+        The search is in the box around `point` that reaches `least` in every direction. If it finds no such region, the
+        result is
+        `least`. `by_slot` has the values of the finite inputs. The result is None after many searches.
         """
         self._boxes += 1
         if self._boxes > _MOST_ALONE:
@@ -842,9 +852,11 @@ class Distances:
         return least
 
     def _other_region(self, finite: tuple[Value, ...], answer: tuple[Value, ...], point: Point) -> Region | None:
-        """Return a region where det is not `answer`, at `point` or just across a guard of its region, or None.
+        """Return a region where det is not `answer`; None if none is found near `point`.
 
-        `finite` are the values of the finite inputs.
+        It is the region that contains `point`, or one just across a guard of that region. `finite` has the values of
+        the
+        finite inputs.
         """
         here = self._ideal.region_of(self._by_slot(finite), point)
         if self._is_other(finite, point, answer):
@@ -892,10 +904,10 @@ class Distances:
         return least
 
     def _class(self, finite: tuple[Value, ...], answer: tuple[Value, ...]) -> InputSet | None:
-        """Return the real and int inputs where det is `answer`, if they are known to be one convex set; else None.
+        """Return the real and int inputs where det is `answer`; None if they are not known to be one convex set.
 
-        `finite` are the values of the finite inputs. Every real and int value outside of the set is an input with
-        another answer. Only the outputs that dd(u) depends on are compared.
+        `finite` has the values of the finite inputs. Two answers count as equal if they agree in the outputs that dd
+        depends on.
         """
         if self._ideal.program.allowed is not None:
             return None

@@ -109,10 +109,12 @@ def _families(program: Program) -> list[list[int]]:
 
 
 class _Exchanges:
-    """The exchanges of a program's inputs that leave one `flow` unchanged: that of the program or of its ideal.
+    """A search for exchanges of two inputs that do not change what `flow`, the program or its ideal, does.
 
-    `places` maps each input of the program to its slot in the flow. `families` are the groups of inputs, as slots of
-    the flow, among which exchanges are tried.
+    `places` maps each input slot of the program to the slot of this input in `flow`. `families` are groups of slots of
+    `flow`, and only inputs of one group are exchanged. `weights` computes the weights of choices. With
+    `by_transitions`,
+    exchanges are also looked for by comparing the transitions between states.
     """
 
     def __init__(
@@ -173,9 +175,9 @@ class _Exchanges:
         return False
 
     def _ways(self) -> Iterator[tuple[int, ...]]:
-        """Yield the choices of groups of draws that may exchange their draws together with the inputs.
+        """Yield sets of groups of draws, to be tried in turn; a set is a tuple of indices in `_groups`.
 
-        Each choice is a tuple of indices in `_groups`, and is tried in turn. The choice that gave the last proof comes
+        The draws of these groups are exchanged together with the two inputs. The set that gave the last proof comes
         first.
         """
         every = tuple(range(len(self._groups)))
@@ -191,11 +193,12 @@ class _Exchanges:
 def _exchanged_draws(
     table: ExpressionTable, group: Sequence[SymbolicDraw], family: Sequence[int], one: int, other: int
 ) -> dict[Node, Node]:
-    """Return the exchange of the draws made for input `one` with those made for input `other`, as a renaming.
+    """Return a renaming that exchanges the draws made for input `one` with those made for input `other`.
 
     `group` are the draws of one statement in a loop over the inputs `family`, in order, equally many for each input.
-    The result maps the expression of each draw in `table` to that of its partner. It is empty if the numbers do not
-    fit.
+    The renaming maps the expression of each of these draws in `table` to the one it is exchanged with. It is empty if
+    the
+    number of draws is no multiple of the number of inputs.
     """
     each, rest = divmod(len(group), len(family))
     if rest or not each:
@@ -210,9 +213,11 @@ def _exchanged_draws(
 
 
 def _is_unchanged(run: SymbolicRun, names: Mapping[Node, Node]) -> bool:
-    """Return True if renaming expressions by `names` maps each output of `run` to itself.
+    """Return True if replacing expressions by `names` changes neither the outputs nor the draws of `run`.
 
-    It must also map each draw to one with the same law and the renamed parameters.
+    Each output has to stay the same expression. Each draw has to become one of the same law, whose parameters are those
+    of
+    the draw with the expressions replaced.
     """
     table = run.table
     touched = 0
@@ -234,9 +239,9 @@ def _is_unchanged(run: SymbolicRun, names: Mapping[Node, Node]) -> bool:
 
 
 def _metric_is_unchanged(metric: CoreMetric | None, one: int, other: int) -> bool:
-    """Return True only if the distance of answers is unchanged when the inputs `one` and `other` exchange their values.
+    """Return True only if the distance that `metric` states is unchanged when two inputs exchange their values.
 
-    The distance is that of `metric`; None is the default one.
+    `one` and `other` are the slots of the two inputs. None stands for the default metric.
     """
     if metric is None or not isinstance(metric.output, Gap):
         return True

@@ -243,10 +243,11 @@ class ConvexSet:
         return sorted({slot for guard in self.guards for slot, _ in guard.form.inputs})
 
     def _slopes_out(self, norm: Norm) -> tuple[list[tuple[list[tuple[int, int]], int]], int]:
-        """Return for each guard how far a point of the set is from violating it, by `norm`, as a function of the point.
+        """Return (functions, denominator): for each guard, how far a point of the set is from violating it, by `norm`.
 
-        The functions are affine, each a pair (pairs of a slot and its coefficient, constant). All numbers are integers,
-        to be divided by the common denominator, which is the second part of the result.
+        Each function of the point is affine, and is a pair (list of pairs of a slot and its coefficient, constant). All
+        numbers
+        are integers, to be divided by `denominator`.
         """
         known = self._out.get(norm)
         if known is None:
@@ -322,15 +323,19 @@ class ConvexSet:
         return tuple(bounds)
 
     def _by_paths(self, point: Point, bounds: tuple[Bound, ...]) -> Fraction:
-        """Return the distance from `point` to the set by the largest coordinate, if its guards bound differences.
+        """Return the distance from `point` to the set by the largest coordinate, if all guards bound differences.
 
-        `bounds` has triples (x, y, D), where D is the least value of x - y on the set. The closed set meets the box of
-        radius t around the point if and only if each D is at most the greatest value of x - y in the box. This value is
-        point[x] - point[y] + 2t, with t in place of 2t if x or y is the origin.
+        `bounds` has triples (x, y, D), where D is the least value of x - y on the set; x and y are slots, or the origin
+        for 0. The
+        set meets the box of radius t around the point if and only if each D is at most the greatest value of x - y in
+        the box.
+        This value is point[x] - point[y] + 2t, with t in place of 2t if x or y is the origin.
 
-        Proof: if the set and the box do not meet, the graph of their differences has a positive cycle, which passes the
-        origin once. So the cycle consists of a path in the set, of length at most D, and of one or two sides of the
-        box. If all D and t are integers, set and box have a common integer point.
+        Proof: if the set and the box do not meet, the graph of the differences that they bound has a positive cycle. It
+        passes
+        the origin once, so it consists of a path in the set, of length at most D, and of one or two sides of the box.
+        If all D
+        and t are integers, the set and the box have a common integer point.
         """
         least = _ZERO
         for upper, lower, bound in bounds:

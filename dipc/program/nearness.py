@@ -233,7 +233,10 @@ def _scaled(forms: Forms, factor: Fraction) -> Forms:
 
 
 def _few(alternatives: Iterable[Iterable[Affine]]) -> Forms:
-    """Return `alternatives` without repeated forms; raise NotApplicable for more than `MOST_FORMS` forms."""
+    """Return `alternatives` as tuples without repeated forms.
+
+    Raises NotApplicable if more than `MOST_FORMS` forms remain.
+    """
     formses = tuple(dict.fromkeys(tuple(dict.fromkeys(forms)) for forms in alternatives))
     if sum(map(len, formses)) > MOST_FORMS:
         raise NotApplicable

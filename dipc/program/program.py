@@ -212,9 +212,11 @@ class Probabilities:
         return plan.exits if plan.graph is None else None
 
     def _plan_key(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[object, ...]:
-        """Return a key for what has to be explored for `inputs` and `outputs`.
+        """Return a key that is equal for two rows if the program has to be explored only once for both.
 
-        It consists of the finite cells, and of whether each of the other outputs is given.
+        A row has the cells `inputs` and `outputs`. The key consists of the finite cells, and of whether each real or
+        int output
+        is given.
         """
         return (
             *[inputs[position] for position in self._finite_inputs],

@@ -86,11 +86,13 @@ def exchanged_by_transitions(
 
 
 class _Search:
-    """A search for pairs of inputs whose transitions commute, so that exchanging their values changes no law.
+    """A search for pairs of inputs that may exchange their values without changing the law of the outputs.
 
-    A transition is the part of a run from reading one input to reading the next. Choices wait until they are read, so
-    that fewer states are between two inputs. With `at_once` they are made where they are drawn. This helps if a
-    variable is computed from a waiting choice, as then the inputs may be read in different orders.
+    A transition is the part of a run from reading one input to reading the next. Two inputs may exchange values if
+    their
+    transitions commute. A choice is made only when its result is read, so that fewer states are between two inputs.
+    With `at_once` it is made where it is drawn. This helps if a variable is computed from a waiting choice, as the
+    inputs might otherwise be read in different orders.
     """
 
     def __init__(self, flow: Flow, weights: Weights, *, at_once: bool = False) -> None:
@@ -187,9 +189,9 @@ class _Search:
         )
 
     def _after(self, state: State, given: Sequence[tuple[int, Value]]) -> _Weighted:
-        """Return the states that are reached from `state` by reading the inputs `given`, with their weights.
+        """Return the states reached from `state` when the inputs in `given` have been read, each with its total weight.
 
-        `given` are pairs (input, value) in the order in which the inputs are read.
+        `given` has pairs (input, value), in the order in which the inputs are read.
         """
         reached: _Weighted = {state: _UNIT}
         for slot, value in given:
@@ -316,9 +318,9 @@ class _Search:
         return number
 
     def _meet(self, one: _Weighted, other: _Weighted) -> bool:
-        """Return True if `one` and `other`, maps of states to weights, are equal or become equal soon.
+        """Return True if `one` and `other` are equal, or become equal by steps that read no further input.
 
-        They become equal soon if they are equal before another input is read.
+        Both map states to weights. The steps are taken from all states of both maps together.
         """
         if one == other:
             return True
