@@ -229,10 +229,11 @@ def _has_real(program: Program) -> bool:
 
 @frozen
 class _Set:
-    """A set of outputs to test, described by `outputs`, with its exact probabilities.
+    """A set of outputs to test, with its exact probabilities at two inputs.
 
-    The probability is `here` at the input where the set is more likely, and `there` at the other. An observed output is
-    in the set if one of the functions `parts` returns True for it.
+    `outputs` is the set as texts. Its probability is `here` at the input where it is more likely, and `there` at the
+    other
+    input. An observed output is in the set if one of the functions `parts` returns True for it.
     """
 
     outputs: tuple[Texts, ...]
@@ -316,7 +317,9 @@ class _FiniteLaws:
 class _IntLaws(_FiniteLaws):
     """The exact distributions of int outputs at two inputs.
 
-    All values above some number count as a single output, and so do all values below some number.
+    An int output has infinitely many values. So all values from some number upwards count as a single output, and so do
+    all
+    values from some number downwards.
     """
 
     def __init__(self, program: Program, values: Sequence[Mapping[str, Value]], eps: Fraction) -> None:

@@ -398,11 +398,13 @@ class Claim:
         return result
 
     def _with_names(self, expression: ClaimExpression, names: dict[str, Parametric]) -> Selected:
-        """Return the value of `expression` at a row; raise DiagnosticError if it has no value.
+        """Return the value of `expression` at a row of the table; raise DiagnosticError if it has no value.
 
-        `names` has the row's values of alpha, gamma and dd, and those of the constants. For speed, the value with
-        unknown distances is computed once for all rows, and the distances in `names` are substituted for the unknowns.
-        If this is not possible, `expression` is evaluated for this row alone.
+        `names` has the row's values of alpha, gamma and dd, and those of the constants. For speed, the value is
+        computed once
+        for all rows, with alpha, gamma and dd as unknowns, and the row's values are substituted for these. If this is
+        not
+        possible, `expression` is evaluated for this row alone.
         """
         if id(expression) not in self._opened:
             left_open = {**self.constants, **{name: Parametric.unknown(name) for name in DISTANCES}}
@@ -606,10 +608,10 @@ def gamma_warnings(claim: Claim, plain: bool) -> tuple[Diagnostic, ...]:
 
 
 def _has_constant_dd(claim: Claim) -> bool:
-    """Return True if beta mentions alpha in `claim`, but all rows of its table have the same finite dd.
+    """Return True if beta depends on alpha in `claim`, and all rows of its table have the same finite dd.
 
-    The result is False if the claim states an alpha other than dd. It is also False unless the program has an ideal and
-    at least two inputs, all of which have two possible values, and distances of inputs are not by the norm l1.
+    The result is False for all claims but those where alpha is dd, and where the program has an ideal and at least two
+    inputs, each of two values. It is also False if distances of inputs are by the norm l1, or if the table has one row.
     """
     program = claim.program
     norm = "linf" if program.metric is None else program.metric.input

@@ -113,7 +113,7 @@ class _Analysis:
         return found if known is None else _either(known, found)
 
     def _of_value(self, value: Selected) -> Trend | None:
-        """Return the proved properties of `value`, an evaluated expression, as a trend.
+        """Return the properties that are proved of `value`, such as that it is nonnegative.
 
         The result is None if `value`, or an operand of a minimum or maximum in it, has too many summands to examine.
         """
@@ -168,7 +168,10 @@ class _Analysis:
 
 
 def _nonnegative(value: Parametric, intervals: Sequence[Interval]) -> bool:
-    """Return True only if the numerator of `value` is >= 0 for all eps of the `intervals` and all unknowns >= 0."""
+    """Return True only if the numerator of `value` is >= 0 for all eps of the `intervals` and all unknowns >= 0.
+
+    The unknowns are the distances in `value`, such as alpha and gamma.
+    """
     if all(c > 0 for *_, c in value.terms()):
         return True
     if value.is_flat():
@@ -180,10 +183,11 @@ def _nonnegative(value: Parametric, intervals: Sequence[Interval]) -> bool:
 
 
 def _falls(value: Parametric, name: str) -> bool | GrowthWitness:
-    """Return True only if the numerator of `value` is nonincreasing in the unknown `name`, for every eps > 0.
+    """Return True only if the numerator of `value` does not increase with the unknown `name`, for every eps > 0.
 
-    The other unknowns have any values >= 0. The result is a GrowthWitness where the numerator is proved to increase
-    with the unknown, and False if neither is proved.
+    The unknowns are distances such as alpha, and the others may have any values >= 0. If the numerator is proved to
+    increase
+    somewhere, the result is a GrowthWitness of such a place. It is False if neither is proved.
     """
     if _nonnegative(-value.derivative(name), [Interval.POSITIVE]):
         return True
@@ -215,9 +219,9 @@ def _polynomials_by_factor(value: Parametric, name: str) -> dict[object, ExpPoly
 
 
 def _growth(value: Parametric, name: str) -> bool | GrowthWitness:
-    """Search a few values of the unknowns for a place where the numerator of `value` grows with `name`.
+    """Return a place where the numerator of `value` increases with the unknown `name`, or False if none is found.
 
-    The result is False if none is found.
+    Only a few values of the unknowns, which are distances such as alpha, are tried.
     """
     others = sorted(value.unknowns() - {name})
     for values in product(_SAMPLES, repeat=1 + min(len(others), 2)):
@@ -259,7 +263,7 @@ def _combined(operator: Operator, trends: Sequence[Trend]) -> Trend:
 
 
 def _either(one: Trend, other: Trend) -> Trend:
-    """Return the trend of an expression for which both `one` and `other` are proved."""
+    """Return the properties proved by `one` or by `other`, which are about the same expression."""
     return Trend(
         one.falls or other.falls,
         one.rises or other.rises,
@@ -671,10 +675,16 @@ def halves(beta: ClaimExpression, names: Mapping[str, Parametric], *, one_gamma:
 def _split(
     beta: ClaimExpression, names: Mapping[str, Parametric], scaling: bool, one_gamma: bool
 ) -> tuple[Halves, ...]:
-    """Return lower bounds of `beta`, each a function of alpha plus a function of gamma, as `halves` describes.
+    """Return lower bounds of `beta`, each the sum of a function of alpha and a function of gamma.
 
-    `names` has the values of the names in `beta`. With `one_gamma`, gamma is a number. With `scaling`, nonnegative
-    summands of a distance are left out unless they depend on distance·eps alone.
+    A summand of neither distance belongs to one of the functions, and there is a bound for either. If it is a
+    nonnegative
+    function of eps, it is left out instead. The result is empty if a summand of both distances is not proved
+    nonnegative.
+    `names` has the values of the names in `beta`. With `one_gamma`, gamma is a number, and a summand without alpha
+    belongs to
+    the function of gamma. With `scaling`, a nonnegative summand of a distance is left out unless it is a function of
+    distance·eps.
     """
     of_alpha: list[str] = []
     of_gamma: list[str] = []
@@ -698,10 +708,11 @@ def _split(
 def _terms(
     beta: ClaimExpression, names: Mapping[str, Parametric], scaling: bool
 ) -> Iterator[tuple[str, set[str], bool, bool]]:
-    """Yield (text, its distances, whether it is free of eps, whether it is proved nonnegative) for summands of `beta`.
+    """Yield (text, its distances, is it free of eps, is it proved nonnegative) for the summands of `beta`.
 
-    `names` has the values of names in `beta`. With `scaling`, nonnegative summands of a distance are left out unless
-    they depend on distance·eps alone.
+    The distances are names such as alpha and gamma. `names` has the values of names in `beta`. With `scaling`, a
+    nonnegative
+    summand of a distance is left out unless it is a function of distance·eps.
     """
     value = None
     # If a divisor contains a distance, there is no value, and the expression is split summand by summand.

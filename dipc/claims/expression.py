@@ -651,9 +651,11 @@ def has_normal(tree: object) -> bool:
 
 
 def _summands(expression: ClaimExpression, tree: Expr) -> Iterator[tuple[Expr, Call | None]]:
-    """Yield (coefficient, call of a normal function) for each summand of `tree`, a part of `expression`.
+    """Yield (coefficient, call) for each summand of `tree`, a part of `expression`; the call is of a normal function.
 
-    Without a call, the pair is (summand, None).
+    Normal functions are erfc(…) and exp(-c*eps^2), which the tails of normal noise have. For a summand without one, the
+    pair is
+    (summand, None). Raises DiagnosticError if `tree` is no sum of such summands.
     """
     if not has_normal(tree):
         yield tree, None

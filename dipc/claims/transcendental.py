@@ -255,10 +255,11 @@ def _enclosure_of_end(source: SourceText, end: Expr, program: CoreProgram, digit
 def _greatest_end(
     source: SourceText, intervals: Sequence[IntervalExpr], program: CoreProgram, above: Fraction | None
 ) -> Real | None:
-    """Return the greatest upper end of `intervals`, as a number; None for infinity and if it is unknown.
+    """Return the greatest upper end of `intervals` as an exact number; None if it is infinite or cannot be found.
 
-    `above` is the greatest upper end rounded up, None for infinity. `source` is the text of the intervals, which may
-    name constants of `program`.
+    `above` is this end rounded up to a rational, and None for infinity. `source` is the text of the intervals, which
+    may name
+    constants of `program`.
     """
     for each in intervals:
         if each.high is None or above is None:
@@ -293,9 +294,11 @@ _MOST_POWER = 12
 def _outside(source: SourceText, interval: IntervalExpr, program: CoreProgram) -> Expr | None:
     """Return a function of eps that is 0 on the `interval` and positive beyond its irrational ends; None if unknown.
 
-    Beyond a rational end the function can be 0. An irrational end is described as the root of a function: log(r)/n is
-    where e^(n·eps) is r, and r^(1/n) is where eps^n is r. `source` is the text of the interval, which may name
-    constants of `program`.
+    If only one end is irrational, the function is also 0 beyond the other end. It is built from differences that are 0
+    at
+    an end. For the end log(r)/n this is e^(n·eps) - r, and for r^(1/n) it is eps^n - r. `source` is the text of the
+    interval,
+    which may name constants of `program`.
     """
     terms: list[Expr] = []
     for end, sign in ((interval.low, 1), (interval.high, -1)):
@@ -314,7 +317,12 @@ def _outside(source: SourceText, interval: IntervalExpr, program: CoreProgram) -
 
 
 def _rise_through(end: Real, place: Expr) -> Expr | None:
-    """Return a function that grows with eps and is 0 at `end`, which the text writes as `place`; None if unknown."""
+    """Return a function of eps that grows and is 0 at the number `end`; None if no such function is known.
+
+    It is e^(n·eps) - r if `end` is log(r)/n, and eps^n - r if it is the n-th root of r, for a rational r. `place` is
+    `end` as
+    the text writes it.
+    """
     span = place.span
     for n in range(1, _MOST_POWER + 1):
         count = number(n, span)
@@ -408,9 +416,13 @@ def enclosed_expression(
 
 @frozen
 class _Enclosure:
-    """A search for rationals around the numbers in `expression`; `names` has the values of its constants.
+    """A search for rationals below and above the transcendental numbers in `expression`.
 
-    At the single `eps`, if it is given, powers of eps are numbers. The constant `open` is at least 0.
+    `names` has the values of its constants. If `eps` is given, `expression` is read for this eps alone, so that powers
+    of eps
+    are numbers. `open` is the name of a constant whose value is not known, except that it is at least 0; None if there
+    is
+    none. `digits` says how close the rationals are.
     """
 
     expression: ClaimExpression
@@ -435,9 +447,11 @@ class _Enclosure:
         return _with_numbers(opened, low), _with_numbers(opened, high)
 
     def _rises(self, opened: Expr, name: str, numbers: Mapping[str, Ends]) -> bool:
-        """Return True if `opened` is proved to grow with the number `name`, and False if it is proved to fall.
+        """Return True if the expression `opened` is proved to grow with `name`, and False if it is proved to fall.
 
-        `numbers` has enclosures of all numbers that are names in `opened`.
+        In `opened`, names stand for transcendental numbers. `name` is one of these names, and `numbers` has rationals
+        below and
+        above each number. Raises DiagnosticError if neither is proved.
         """
         names = {each: Parametric.unknown(each) for each in (*DISTANCES, "inf", *filter(None, [self.open]))}
         names |= self.names

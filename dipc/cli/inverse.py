@@ -92,10 +92,11 @@ def _outcome(members: list[Member], asked: UserQuestion, *, ranged: bool) -> Out
 
 
 def _member(asked: UserQuestion, work: Work, constants: Mapping[str, Fraction], *, ranged: bool) -> Member:
-    """Return the least factor for the program of the question `asked`, with these `constants`.
+    """Return the least factor of beta for the program of the question `asked`, with the values `constants`.
 
-    `work` loads the program and shows the progress. If `ranged` is true, the program is one of several that differ in
-    constants, and errors name its constants.
+    `work` loads the program and shows the progress. If `ranged` is true, the program is asked about with several values
+    of
+    its constants, and an error says for which of them it occurred.
     """
     try:
         program = work.program(constants)

@@ -110,9 +110,11 @@ class LazyForm:
         return total
 
     def _enclosed(self, drawn: Drawn, bits: RandomBits) -> tuple[int, int, int]:
-        """Return (low, high, length) such that constant + Σ weight·draw is between low/2^length and high/2^length.
+        """Return (low, high, length): this number times its unit is between low/2^length and high/2^length.
 
-        `drawn` has the draws. A draw of which no digit is known gets its first digits from `bits`.
+        This number times its unit is an integer plus a sum of integers times noises. `drawn` has the digits of the
+        noises that
+        are known so far. A noise of which no digit is known gets its first digits from `bits`.
         """
         length = 0
         for number, _ in self._terms:
@@ -134,7 +136,7 @@ class LazyForm:
         return low, high, length
 
     def _refine(self, drawn: Drawn, bits: RandomBits) -> None:
-        """Take from `bits` more digits of one noise in `drawn`: the one that makes this number most uncertain."""
+        """Draw more digits of one noise in `drawn` from `bits`: of the noise that makes this number most uncertain."""
 
         def width(term: tuple[int, int]) -> int:
             draw = drawn[term[0]]
@@ -341,9 +343,11 @@ class Execution:
         return tuple([self._output(slot, state.values[slot]) for slot in flow.program.outputs])
 
     def _event(self, state: State, successors: Sequence[Successor]) -> Event | None:
-        """Return the random event that happens at `state`, or None if the program goes on without one.
+        """Return the function that executes the step after `state`; None if the step is without randomness.
 
-        `successors` are the states that may follow.
+        The step draws a noise, makes a choice, or decides a comparison of noises. `successors` are the states that it
+        may lead to.
+        None is also returned for a choice with one option.
         """
         follow = [self._deferred_event(each.state) for each in successors]
         match successors[0].edge:

@@ -247,9 +247,10 @@ def _is_zero(weight: object) -> bool:
 
 
 class _ProgramDraws:
-    """The draws of a run of the program: the same as Python's, in the same order.
+    """The draws of a run of the program, made equal to those of Python in the order in which they are made.
 
-    The program's draws with the indices in `left_out` have no counterpart in Python; their noise is 0, or the first
+    The draws of the program with the indices in `left_out` are not made by Python. For these, the noise is 0, or the
+    first
     option is chosen.
     """
 
@@ -410,9 +411,11 @@ class Validation:
     # --- inputs -----------------------------------------------------------------------------------
 
     def _seeds(self) -> Iterator[Script]:
-        """Yield the first scripts: one for each combination of small finite inputs, or some if there are many.
+        """Yield the scripts to begin with: one for each combination of values of the small finite inputs.
 
-        Real and int inputs, and large finite ones, get values of their own in each script.
+        If these are too many, some are taken. Real and int inputs, and finite inputs with many values, get other values
+        from
+        script to script.
         """
         domains = [_values(slot) for slot in self._slots]
         count = prod(len(domain) for domain in domains if domain is not None and len(domain) <= _FEW_VALUES)
@@ -448,9 +451,11 @@ class Validation:
                 yield number
 
     def _program_inputs(self, script: Script, trace: Trace) -> list[Value]:
-        """Return the values of `script` for the inputs of the program.
+        """Return the values of the program's inputs in `script`.
 
-        A number that may be changed later records in `trace` each comparison that it takes part in.
+        Values of real and int inputs, and of finite ones with many numbers, may be changed in later scripts. They
+        record in `trace`
+        each comparison that they take part in.
         """
         given: list[Value] = []
         for place, (slot, value) in enumerate(zip(self._slots, script.inputs, strict=True)):
@@ -493,8 +498,9 @@ class Validation:
     def _compared(self, script: Script, eps: Fraction) -> _PythonRun | None:
         """Run `script` at `eps` in Python and in the program; return Python's run, or None if it is inconclusive.
 
-        A run is inconclusive if it exceeds a bound, or if it reaches Python code that a comparison cannot run. Raises
-        DefectError if the answers differ.
+        Python's run is inconclusive if it exceeds a limit, or gets to code that cannot be run here. Raises DefectError
+        if the
+        answers of Python and the program differ.
         """
         run = _PythonRun(script)
         expected: object
@@ -516,11 +522,13 @@ class Validation:
         raise self._defect(run, eps, difference)
 
     def _agrees_without(self, run: _PythonRun, eps: Fraction, expected: object, count: int, extra: int) -> bool:
-        """True if Python and the program agree when some draws of the program are left out.
+        """True if Python and the program agree when Python skips some of the program's draws, it is unknown which.
 
-        Python may skip draws whose result it does not need. With none left out, the program makes `count` draws.
-        Between `extra` and `extra` + 2 draws are left out. `run` is the run of Python at `eps`, and `expected` its
-        answer.
+        Python may skip draws whose result it does not need. At least `extra` draws are assumed to be skipped, and at
+        most two
+        more. Sets of draws of these sizes are tried, up to a limit. `count` is the number of the program's draws in the
+        run without
+        skipping. `run` is the run of Python at `eps`, and `expected` its answer, or the exception that it raised.
         """
         sets = (chosen for size in range(extra, extra + 3) for chosen in combinations(range(count + size), size))
         return any(
@@ -571,10 +579,12 @@ class Validation:
     # --- further scripts --------------------------------------------------------------------------
 
     def _further(self, run: _PythonRun, met: set[object]) -> Iterator[tuple[Script, bool]]:
-        """Yield pairs (script, is new): scripts that differ from that of `run` in one choice or one comparison.
+        """Yield (script, whether it is new) for scripts that differ from that of `run` in one choice or one comparison.
 
-        In a new script another option is chosen, or the two sides of a comparison become equal or change their order.
-        The second entry is True if no script has tried this before; `met` records what was tried.
+        In a yielded script another option is chosen, or the two sides of a comparison become equal or change their
+        order. It is
+        new if no other script with this change was yielded before. `met` has a key of each change so far, and is
+        extended.
         """
         taken: list[Fraction | int] = [each.value if isinstance(each, NoiseDrawn) else each.place for each in run.drawn]
         script = run.script
@@ -612,9 +622,9 @@ class Validation:
         return (value for slot, value in zip(self._slots, script.inputs, strict=True) if _values(slot) is not None)
 
     def _movable(self, gradient: Gradient) -> list[Variable]:
-        """Return the variables of `gradient` in the order in which they are tried: the last draws first, then inputs.
+        """Return the variables of a comparison in the order in which they are changed: last draws first, then inputs.
 
-        `gradient` maps the variables of a comparison to its slopes in them.
+        `gradient` maps each of these variables to the slope of the comparison's difference in it.
         """
         return sorted(gradient, key=lambda variable: (variable[0] != "draw", -variable[1]))
 

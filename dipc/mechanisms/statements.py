@@ -666,7 +666,7 @@ class Statements(Expressions):
     # --- lists that grow --------------------------------------------------------------------------
 
     def _prepare(self, array: Array, name: str, created: python.expr) -> None:
-        """Set what is known about the growth of the list `array`: the loop that appends to it, or its length's variable.
+        """Set what is known about the growth of the list `array`: the loop that appends, or a length variable.
 
         If one loop appends one element in each iteration, this loop is set. For other appends, a new variable counts
         the

@@ -265,9 +265,11 @@ def _of_classes(source: Source, engine: Engine, most: int) -> tuple[Curve, ...]:
 
 
 def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
-    """Return at most `most` curves of a claim whose beta is multiplied by the least sufficient factor in `tightest`.
+    """Return at most `most` curves, one for each inequality of the claim that `tightest` is the answer for.
 
-    Inequalities that need the factor come first. The result is empty if no factor suffices.
+    In the claim, beta is multiplied by the least factor with which it holds. Inequalities that need the whole factor
+    come
+    first. The result is empty if no factor suffices.
     """
     if tightest.factor is None:
         return ()
@@ -316,10 +318,13 @@ def _failing(
 
 
 def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> tuple[Curve, ...]:
-    """Return pairs of curves: the greatest probability of an output that the claim allows, and its actual probability.
+    """Return a picture's curves of a claim about privacy, one for each of at most `most` compared sets of outputs.
 
-    If `report` has a counterexample to `question`, the first pair shows it, with all eps at which it refutes the claim.
-    At most `most` of the compared outputs are drawn. The result is empty if a probability has no closed form.
+    A curve has two lines: the greatest probability that the claim allows for the outputs, and their actual probability.
+    If
+    `report` has a counterexample to `question`, the first curve shows where it refutes the claim. The result is empty
+    if a
+    probability has no closed form.
     """
     intervals, counterexample = report.claim.intervals, report.counterexample
     sides = question.compared(report, most)
@@ -418,10 +423,11 @@ def _clip(intervals: Sequence[Interval], low: Fraction, high: Fraction) -> Span:
 def _grid(
     intervals: Sequence[Interval], span: Span, failing: Sequence[FailureInterval] = (), points: int = POINTS
 ) -> list[Fraction]:
-    """Return rational values of eps in `span`, evenly spaced by their logarithms, without those outside of `intervals`.
+    """Return values of eps in both `span` and `intervals`, evenly spaced by their logarithms.
 
-    Before those outside are left out, there are `points` values, and in addition the finite ends of the intervals
-    `failing`. If nothing remains, the result is the upper end of the span.
+    There are `points` values in the span, and the finite ends of the intervals `failing` are added. Then the values
+    outside of
+    `intervals` are left out. If none remain, the result is the upper end of the span alone.
     """
     low, high = span
     ratio = math.log(high / low) / (points - 1) if high > low else 0.0
@@ -590,7 +596,7 @@ def _colors(curves: Sequence[Curve]) -> list[str]:
 def _limit(curve: Curve) -> object:
     """Return a key of the function with which the probability of `curve` is compared.
 
-    Equal functions have equal keys.
+    Two such functions have equal keys if they are equal.
     """
     return curve.bound if curve.is_limit else (curve.beta, curve.factor)
 

@@ -196,7 +196,7 @@ def _enclosed(value: tuple[Fraction, Fraction] | None) -> str:
 
 
 def _decimal(value: Fraction, side: int) -> str:
-    """The `value` as a decimal with the displayed digits, rounded down for `side` 0 and up for `side` 1."""
+    """Return `value` as a decimal of `DIGITS` digits, rounded down if `side` is 0 and up if it is 1."""
     return exact_text(outward(value, value, DIGITS)[side])
 
 
@@ -513,9 +513,10 @@ _FAR = Fraction(10**6)
 
 
 def _output_options(counterexample: PrivacyCounterexample) -> Sequence[str] | None:
-    """Return the options of `dipc prob` and `dipc simulate` that select the outputs of `counterexample`.
+    """Return the options with which `dipc prob` and `dipc simulate` show the outputs of `counterexample`.
 
-    They are empty for finite outputs, which both commands list, and None if no options select the outputs.
+    None are needed for finite outputs, which both commands list. The result is None if the commands have no options for
+    these outputs, such as intervals of different lengths.
     """
     if len(counterexample.outputs) > 1:
         return ()

@@ -370,9 +370,9 @@ def _with_ints(
 
 
 def _middles(program: Program, values: Mapping[str, Value], slot: int) -> set[int]:
-    """Return the values that the int output in `slot` would have without noise, rounded down.
+    """Return the values of the int output in `slot` when each noise has its mean, rounded down.
 
-    There is one for each path of `program`, run at the input `values`, to an exit.
+    There is one value for each path of `program` from the input `values` to an exit.
     """
     core = program.core
     given = {position: values[core.slots[position].name] for position in core.inputs}

@@ -271,10 +271,11 @@ def _report_parts(tightest: Tightest, statement: Statement) -> Iterator[ReportBl
 
 
 def _by_rows(tightest: Tightest) -> dict[tuple[int, ...], list[TightSpot]]:
-    """Return the places in `tightest` that need the least factor, grouped by their rows or classes.
+    """Return the places in `tightest` where beta needs the least factor, by the rows or classes they belong to.
 
-    A place is an inequality with a value of its variable. If some places of a group attain the factor, the group leaves
-    out those that only approach it.
+    A place is an inequality and a value of its variable. Some places need the factor itself, and others only approach
+    it,
+    as for eps towards 0. If a group has places of both sorts, only the former are kept.
     """
     by_rows: dict[tuple[int, ...], list[TightSpot]] = {}
     for spot in tightest.places:
@@ -344,9 +345,9 @@ def _inverse_text(low: Fraction, high: Fraction) -> str:
 
 
 def _place(tightest: Tightest, spots: Sequence[TightSpot], does: tuple[str, str]) -> Sequence[Part]:
-    """Return the block of text about `spots`, all places in `tightest` with the same rows that need the factor.
+    """Return a block of text about `spots`, the places in `tightest` where some rows need the least factor.
 
-    `does` has the predicate of the heading for one row, and for several rows.
+    All places are of the same rows. `does` has the predicate of the heading for one row, and that for several rows.
     """
     rows = spots[0].claimed.rows
     names = numbered(tightest.word, rows)

@@ -501,7 +501,7 @@ def program_text(program: str, constants: Sequence[tuple[str, str]]) -> str:
 
 
 def _event_text(core: CoreProgram) -> str:
-    """Return the text of the event that the claim about the program `core` says is likely."""
+    """Return a text that says which event is likely by a claim about the program `core`, such as `output = det(u)`."""
     if not core.has_product_distance:
         return "distance of output and det(u) ≤ gamma"
     near = kinds(core.output_slots)
@@ -562,10 +562,11 @@ ABOUT_EVERY_INPUT = "0: about every input"
 
 
 def _disputed_text(core: CoreProgram) -> str | None:
-    """Return a text that names the outputs in which another answer must differ for the distance dd.
+    """Return a text that explains dd for a program with finite and real or int outputs; None for other programs.
 
-    None if the outputs of `core` are all finite or all numbers, or if it has no `ideal`, so that no explanation is
-    needed.
+    The text names the outputs in which two right answers must differ to be different for dd. The result is also None if
+    the
+    program `core` has no `ideal`.
     """
     numbers = [slot.is_symbolic for slot in core.output_slots]
     if core.ideal is None or all(numbers) or not any(numbers):

@@ -176,10 +176,11 @@ def _of_mechanisms(path: Path) -> tuple[ExpectedClaim, ...]:
 
 
 def _all_of(program: Path) -> tuple[str, ...] | None:
-    """Return ("all",) if the claim of `program` must be about all inputs, or None if its inputs can be listed.
+    """Return ("all",) if the claim of `program` has to be about all inputs, and otherwise None.
 
-    The claim is about all inputs if some input is real or int, and if the program does not name the inputs of its
-    claim. The result is also None if the program cannot be read.
+    It has to be if some input is real or int, and if the program does not list the inputs of its claim. The result is
+    also
+    None if the program cannot be read.
     """
     try:
         core = load_source(source_at(program), {}).core

@@ -324,10 +324,11 @@ def _marked(excerpt: Excerpt) -> tuple[str, int, int]:
 
 
 def _window(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return [first, last): the characters of the line `text` that are shown.
+    """Return where the shown part of the line `text` begins, and where it ends: the first character not shown.
 
-    All of a short line is shown, and of a long line about as much around the marked characters from `start` to `end` as
-    fits in WINDOW characters.
+    A line of at most WINDOW characters is shown whole. Of a longer one, a part around the marked characters from
+    `start` to
+    `end` is shown, with about WINDOW characters.
     """
     text_end = len(text.rstrip())
     if text_end <= WINDOW:

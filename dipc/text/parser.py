@@ -190,9 +190,10 @@ def _leaf(node: Any, token: Any) -> Subtree:
 
 
 def _group(node: Any, children: Children) -> Subtree:
-    """Return a subtree with `node` that is no deeper than the deepest of its `children`.
+    """Return a subtree with the syntax `node`, whose depth is only that of the deepest of its `children`.
 
-    Its place in the text is that of the children; without children, it is empty and at the start.
+    Its place in the text is from the first of the children to the last. Without children, it is the empty place at the
+    start of the text.
     """
     depth = 0
     for child in children:
@@ -655,7 +656,7 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def _read(source: SourceText, start: str, written: str | None = None) -> Any:
-    """Return the tree of the text of `source`, of the kind `start` of the grammar.
+    """Return the syntax tree of the text of `source`, which is parsed by the rule `start` of the grammar.
 
     If `written` is given, it is parsed in place of the text of `source`, and errors point to the same positions in
     `source`.
@@ -775,9 +776,11 @@ _AFTER_TARGET = ("ARROW", "LSQUARE", "COLON")
 
 
 def _begins_requires(tokens: list[Token], following: str) -> bool:
-    """Return True if the last of `tokens` begins `requires COND;`, judged by `following`, the text after it.
+    """Return True if the last of `tokens` is the word `requires` at the beginning of `requires COND;`.
 
-    The word `requires` is not reserved.
+    The word is not reserved, so that it may also name a variable. The tokens before it and `following`, the text after
+    it,
+    tell which it is.
     """
     if len(tokens) < 2 or tokens[-1].type != "NAME" or str(tokens[-1]) != "requires":
         return False

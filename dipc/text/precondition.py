@@ -204,7 +204,11 @@ def compile_precondition(
 
 
 def _scope(shared: Scope) -> tuple[Scope, tuple[int, ...]]:
-    """Return the scope of a condition, and the slot in the program's scope `shared` for each slot of this scope."""
+    """Return the scope of names in a `requires` condition, and the input of the program that each of its slots is.
+
+    The scope has the inputs alone as variables. The inputs are given by their slots in `shared`, the scope of the
+    program.
+    """
     inner = Scope(shared.eps)
     inner.domains.update(shared.domains)
     places: dict[int, int] = {}
@@ -229,7 +233,10 @@ class _ConditionElaborator(Elaborator):
     """
 
     def expanded(self, tree: ast.Expr) -> ast.Expr:
-        """Return the condition `tree` with `min(i in 1..m : E)` replaced by `min` of the values of E; report faults."""
+        """Return the condition `tree` with `min(i in 1..m : E)` written out as `min` of the m values of E.
+
+        Likewise for the other functions of a range. Mistakes in a range are reported.
+        """
 
         def change(node: ast.Expr) -> ast.Expr | None:
             if not isinstance(node, ast.Ranged):

@@ -402,10 +402,11 @@ def _kind(token: Token) -> str:
 
 
 def _above(line: str, start: int, comment: _Comment, text: str) -> str:
-    """Return `comment` as a line of its own above `line`, indented like `line`.
+    """Return `comment` as a line of its own to print above `line`, with the indentation of `line`.
 
-    `start` is the position in `text` of the first token of `line`. The comment is indented more if `line` ends a block,
-    as `end` does, and the comment was indented more in `text`.
+    `start` is the position in `text` of the first token of `line`. If `line` closes a block, as `end` does, the comment
+    may
+    belong to the block: it gets one indentation more if it was in a column further to the right in `text`.
     """
     margin = line[: len(line) - len(line.lstrip())]
     column = start - (text.rfind("\n", 0, start) + 1)

@@ -167,8 +167,11 @@ def _formula(field: ast.MetricField, shared: Scope, findings: Findings) -> Formu
 def _scope(shared: Scope, field: str, *, numbers: bool = False) -> Scope:
     """Return the scope of the names that may occur in `field`, a field of the `metric` block.
 
-    They are constants, domain values, inputs, and the compared variables, with and without a prime. `shared` is the
-    program's scope. With `numbers`, real and int variables have the type of finite numbers.
+    These are constants, domain values, inputs, and the variables that the field compares, which also occur with a
+    prime. The
+    field `apart` compares inputs, and any other field outputs. `shared` is the program's scope. With `numbers`, real
+    and
+    int variables are treated as numbers of finite types.
     """
     inner = Scope(shared.eps)
     inner.domains.update(shared.domains)

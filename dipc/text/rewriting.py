@@ -86,11 +86,12 @@ def _types(declarations: Sequence[ast.Declaration]) -> dict[str, ast.TypeExpr]:
 
 @dataclass
 class _Hoisting:
-    """A rewriting that moves draws out of expressions, each into a statement of its own before.
+    """A rewriting of one body of statements that moves each draw out of an expression, into a statement before.
 
-    It is for one body of statements. `names` yields new names, each for one of the added `variables`. `types` has the
-    declared type of each variable, and `constants` the names of the constants. `loops` has the `for` statements around
-    the current one, by their variable.
+    `names` yields new names, one for each of the added `variables`. `types` has the declared type of each variable, and
+    `constants` the names of the constants. `loops` has the `for` statements around the current statement, by the
+    variables of
+    these loops.
     """
 
     names: Iterator[str]
@@ -132,9 +133,9 @@ class _Hoisting:
         return replace(target, index=self._free(target.index, before)) if isinstance(target, ast.Element) else target
 
     def _around(self, distribution: ast.Distribution, before: list[ast.Sample]) -> ast.Distribution:
-        """Return `distribution` with new variables for draws inside its mean or its values.
+        """Return `distribution` with a new variable in place of each draw inside its mean or its values.
 
-        The statements that draw them are appended to `before`.
+        A statement that draws into the new variable is appended to `before`.
         """
         match distribution:
             case ast.NoiseExpr(mean=mean) if mean is not None:
@@ -145,9 +146,10 @@ class _Hoisting:
                 return distribution
 
     def _free(self, expr: ast.Expr, before: list[ast.Sample]) -> ast.Expr:
-        """Return `expr` with new variables for the draws in it.
+        """Return `expr` with a new variable in place of each draw in it.
 
-        The statements that draw them are appended to `before`; a draw inside another comes first.
+        A statement that draws into the new variable is appended to `before`. The statement of a draw inside another one
+        comes first.
         """
 
         def variable(node: ast.Expr) -> ast.Expr | None:
@@ -206,9 +208,11 @@ class _Hoisting:
         )
 
     def _common_type(self, values: Sequence[ast.Expr]) -> ast.TypeExpr | None:
-        """Return a finite type that contains all `values`: bool if they are conditions, or a variable's declared type.
+        """Return a finite type for a variable that may have each of `values`.
 
-        The result is None if no such type is known, as for numbers.
+        The type is bool if all values are conditions. Otherwise it is the declared type of a variable among them, or a
+        type that
+        all of them have. The result is None if there is neither, as for numbers alone.
         """
         if all(map(self._is_condition, values)):
             return ast.BaseTypeExpr(ast.BaseType.BOOL)
@@ -254,10 +258,11 @@ def with_clamps_assigned(program: ast.ProgramTree) -> ast.ProgramTree:
 
 @dataclass
 class _Clamps:
-    """A rewriting that moves calls of `min`, `max` and `abs` out of expressions, into statements before.
+    """A rewriting of one body of statements that moves `min`, `max` and `abs` out of expressions.
 
-    It is for one body of statements. `names` yields new names, each for one of the added `variables`, and `types` has
-    the type of each variable.
+    Each call becomes a statement before. `names` yields new names, one for each of the added `variables`, and `types`
+    has the
+    type of each variable.
     """
 
     names: Iterator[str]
@@ -289,9 +294,9 @@ class _Clamps:
             yield changed
 
     def _free(self, expr: ast.Expr, before: list[ast.Statement]) -> ast.Expr:
-        """Return `expr` with new variables for its calls of `min`, `max` and `abs` of reals and ints.
+        """Return `expr` with a new variable in place of each call of `min`, `max` or `abs` of reals and ints.
 
-        Statements that compute the variables are appended to `before`.
+        Statements that compute the new variables are appended to `before`.
         """
 
         def variable(node: ast.Expr) -> ast.Expr | None:
@@ -333,7 +338,7 @@ class _Clamps:
         return ast.Name(name, span)
 
     def _base(self, expr: ast.Expr) -> ast.BaseType | None:
-        """Return the type of the real and int variables in `expr`; None if all of its variables are finite."""
+        """Return REAL if a real variable is in `expr`, else INT if an int variable is, else None."""
         types = [self.types.get(each.name) for each in walk(expr) if isinstance(each, ast.Name | ast.Element)]
         bases = {each.base for each in types if isinstance(each, ast.BaseTypeExpr)}
         return next((base for base in (ast.BaseType.REAL, ast.BaseType.INT) if base in bases), None)
@@ -487,7 +492,10 @@ def _off_center(noise: ast.NoiseExpr, source: SourceText) -> Diagnostic:
 
 
 def _expected(noise: ast.NoiseExpr) -> ast.Expr:
-    """Return the expected value of `noise`; for one-sided noise, the least value, which is 0."""
+    """Return the expression that replaces `noise` when noise is removed from a program: its expected value.
+
+    One-sided noise is replaced by its least value instead.
+    """
     span = noise.span
     mean = ast.Number(Fraction(0), "0", span) if noise.mean is None else noise.mean
     if noise.ends is None or noise.law.takes_rate or any(isinstance(node, ast.Eps) for node in ast.walk(noise.ends)):

@@ -214,9 +214,9 @@ def _fixed_rate(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
 
 
 def _over_fixed(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
-    """Return the value of `expr` divided by eps, at the single eps for which the program is read.
+    """Return the value of `expr` divided by eps, if the program is read for a single eps.
 
-    The result is None after `elaborator` has reported a mistake.
+    `elaborator` computes the value. The result is None after a mistake, which it has reported.
     """
     whole = ast.Binary(BinaryOp.DIVIDE, expr, ast.Eps(expr.span), expr.span)
     return elaborator.constant(whole, "a rate or an exponent")
@@ -458,10 +458,11 @@ class Sampling:
         return SampleNoise(place.target, law, slope, center, statement.span)
 
     def _suits(self, place: Place | None, wanted: BaseType | None, statement: ast.Sample, name: str) -> bool:
-        """Whether the variable `place` can hold what a statement draws; if not, report it.
+        """Return True if the variable `place` can hold the values that `statement` draws; otherwise report a mistake.
 
-        `wanted` is the type of drawn values, INT or REAL, or None for values of a finite type. The report points at
-        `statement` and says what `name`, the name of the distribution, draws.
+        `wanted` is the type of the drawn values, INT or REAL, or None for values of a finite type. `name` is the name
+        of the
+        distribution in the report.
         """
         if place is None or place.type is None:
             return False

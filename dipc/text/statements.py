@@ -212,7 +212,10 @@ class StatementLowering:
                     assert_never(statement)
 
     def _dead(self, body: Sequence[ast.Statement]) -> None:
-        """Check the names and types in `body`, which can never run, but not its values; each body is checked once."""
+        """Check the names and types in `body`, statements that can never run, without checking values.
+
+        If `body` was checked before, nothing happens.
+        """
         if body and id(body) not in self._checked:
             self._elaborator.dead += 1
             self._block(body)
@@ -425,9 +428,9 @@ class StatementLowering:
         )
 
     def _assume_assigned(self, place: Place, span: Span) -> None:
-        """Emit some assignment to `place` instead of a wrong one at `span`, whose mistake is reported.
+        """Emit an assignment of some value to `place`, after a mistake was reported in its assignment at `span`.
 
-        Without it, later reads of the variable would be reported, too, as reads before any assignment.
+        Otherwise later reads of the variable would be reported as reads before any assignment.
         """
         if place.target.slots:
             self._emit(Store(place.target, Const(False), span))
@@ -629,10 +632,11 @@ def _reached(instructions: Sequence[Instruction], initial: int) -> Iterator[tupl
 
 
 def _pass(instructions: Sequence[Instruction], joined: dict[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield (label, slots) for each of `instructions` reached in one pass from the first to the last.
+    """Yield (label, slots) for each of `instructions` that is reached in one pass from the first to the last.
 
-    The slots, a bit set, are those that some path to the label assigns. `joined` has this bit set for labels that are
-    targets of jumps, as far as it is known. The caller may add to `joined` during the pass.
+    `slots` is a bit set of the slots that have a value on some path to the label. `joined` has this bit set for the
+    targets
+    of jumps, as far as it is known. The caller adds to `joined` during the pass.
     """
     falling: int | None = None
     for label, instruction in enumerate(instructions):
@@ -739,10 +743,12 @@ def lower_ideal(
 def _lowered(
     program: ast.ProgramTree, source: SourceText, overrides: Mapping[str, Fraction], eps: Fraction | None
 ) -> tuple[CoreProgram, CoreProgram | None, Scope]:
-    """Return the typed program, its ideal (None if it has none), and the scope with its names.
+    """Return (the typed program, its ideal or None, the scope with all names) for the syntax tree `program`.
 
-    `program`, `source`, `overrides` and `eps` are as in `lower`. If the program is not linear as written, it is tried
-    once more with `min`, `max` and `abs` moved into assignments of their own.
+    `source` is the text of the program. `overrides` has values of constants that replace those in the text. The program
+    is
+    read for the given `eps`, or for every eps if it is None. If it is not linear as written, it is tried once more with
+    `min`, `max` and `abs` moved into assignments of their own.
     """
     try:
         return _as_written(program, source, overrides, eps)
@@ -771,7 +777,9 @@ def _declared(
 ) -> Scope:
     """Return the scope with all names of `program`; constants come first, as domains, bounds and types use them.
 
-    `overrides` and `eps` are as in `lower`; mistakes are reported to `findings`.
+    `overrides` has values of constants that replace those in the text. The program is read for the given `eps`, or for
+    every
+    eps if it is None. Mistakes are reported to `findings`.
     """
     scope = Scope(FixedEps(eps))
     elaborator = Elaborator(scope, findings, declaring=True)
@@ -848,9 +856,11 @@ def _ideal(program: ast.ProgramTree, core: CoreProgram, shared: Scope, findings:
 
 
 def _shared(scope: Scope) -> Scope:
-    """Return the scope of the ideal of a program with the names `scope`.
+    """Return the scope of an `ideal` block, made from `scope`, that of the program around it.
 
-    It has the constants, the domains, and inputs and outputs in slots of their own.
+    It has the constants and domains of the program, and its inputs and outputs with new slots. A name of another
+    variable
+    of the program is kept as one that the block cannot use.
     """
     inner = Scope(scope.eps)
     inner.domains.update(scope.domains)

@@ -868,8 +868,11 @@ def _statement_begins(tokens: Sequence[Token], position: int) -> tuple[int | Non
 def _without_header(tokens: Sequence[Token], first: int, position: int) -> tuple[list[Token], int] | None:
     """Return (tokens, place): `tokens` with the wrong head of a block replaced by `while true do` or `if true then`.
 
-    The head begins at the index `first`, and the mistake is at the index `position`. Problems before the place, a
-    position in the text, are consequences of this one. The result is None if the end of the head is not found.
+    The head begins at the index `first`, and the mistake is at the index `position`. The place is the position in the
+    text
+    just after the head; further problems before it are consequences of this mistake. The result is None if the end of
+    the
+    head is not found.
     """
     kind = tokens[first].type
     closing = "THEN" if kind == "IF" else "DO"
