@@ -414,9 +414,10 @@ class SumOfIncrements:
         return self._sum([self._arithmetic.product(left, right) for left, right in pairs])
 
     def _upper_tail(self, left: _Tree, right: _Tree, least: int) -> ExpPoly:
-        """The numerator of the probability that x + y is at least `least`, for x in `left` and y in `right`.
+        """Return the numerator of the probability that x + y is at least `least`, for x in `left` and y in `right`.
 
-        Here x and y are independent. The denominator is that of all probabilities of the sum.
+        x and y are independent random integers. The denominator is left out, because it is the same for all values of x
+        + y.
         """
         if left.low + right.low >= least:
             return self._arithmetic.product(left.total, right.total)

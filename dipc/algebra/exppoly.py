@@ -225,7 +225,10 @@ class ExpPoly:
     # --- arithmetic -------------------------------------------------------------------------------
 
     def _aligned(self, other: ExpPoly) -> tuple[Any, Any, int]:
-        """Return ((P, k), (Q, j), n): this function is y^k·P and `other` is y^j·Q, both with y = e^{eps/n}."""
+        """Write this function and `other` with one variable y = e^{eps/n}, and return ((P, k), (Q, j), n).
+
+        This function is y^k·P and `other` is y^j·Q, where P and Q are polynomials in eps and y.
+        """
         if self._unit == other._unit:
             return (self._poly, self._low), (other._poly, other._low), self._unit
         unit = lcm(self._unit, other._unit)

@@ -332,10 +332,12 @@ class Uniter:
 
 @frozen
 class _Region:
-    """The constraints on the noises and inputs of one state in a group of states that may be united.
+    """The constraints on the noises and inputs of one state, as they are compared with those of similar states.
 
-    The noises are shifted by the `offsets` of the group. `constraints` are those on noises. `initial` are those that
-    hold before anything is compared: the guards of the state, and the ranges of its noises. `row` has both.
+    Noises are counted from numbers that are chosen for all these states together. `constraints` are those on noises.
+    `initial` are those that hold before anything is compared: the guards of the state, and the ranges of its noises.
+    `row`
+    has both.
     """
 
     constraints: Sequence[Constraint]
@@ -592,7 +594,7 @@ def explore(
 
 
 class _Explorer:
-    """An exploration of a program by increasing labels.
+    """The search for all states of a program, in the order of their labels, that is, of the next instruction.
 
     If all loops of the program are unrolled, every step leads to a greater label. So all states at a label are found
     before the successors of the first of them.
@@ -679,9 +681,11 @@ class _Explorer:
         return Chain(flow, self.transitions, self.states, initial, exits, frozenset(self.cut))
 
     def _tell_all(self) -> None:
-        """Explore again without skipping states that have a single successor, to report a run that never ends.
+        """Explore the program again with every single step, to report a run that never ends.
 
-        The report then has every step of the run. If there are too many states, it has those explored so far.
+        The first exploration may have skipped states that have only one successor. The report has every step of the
+        run. If
+        there are too many states, it has those explored so far.
         """
         if self.skips:
             whole = _Explorer(self.flow, self.inputs, self.wanted, self.observed, self.limits, False, self.possible)

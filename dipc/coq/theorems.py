@@ -235,8 +235,9 @@ def _row(
     """Return the theorem `name` about the probability of the right answer of `row`, proved with the row's obligation.
 
     `program` is the program in Coq, `theorem` the program as the checker reads it, and `known` has the obligations by
-    index. If the obligation says only that 1 - beta <= 0, the theorem states the value of the probability instead.
-    Raises NotDerived, and raises NotStatedError if the row's obligation is not in `known`.
+    index. If the obligation says only that 1 - beta <= 0, the theorem states the value of the probability instead. A
+    NotDerived is raised if the checker cannot derive the right answers of the row. A NotStatedError is raised if the
+    obligation of the row is not in `known`, or if the certificate states no probability.
     """
     obligation = known.get(row["obligation"])
     if obligation is None:
@@ -431,10 +432,11 @@ class _Obligation:
             ]
 
     def _interval_proof(self, interval: int, whole: CoqRange) -> list[str]:
-        """Return the proof script for the range `whole`, which is number `interval` of the obligation's intervals.
+        """Return the lines of the Coq proof of the obligation on the range `whole` of its variable.
 
-        Beta is a minimum of maxima. The script proves the claim for each argument of the minimum; on each cell of the
-        range, one argument of the maximum suffices.
+        `interval` is the index of this range among the obligation's intervals. Beta is a minimum of maxima, and the
+        lines prove
+        the obligation for each argument of the minimum in place of beta.
         """
         equal = whole.lower == whole.upper
         lines = [f"intros {self.variable} {'->' if equal else 'E'}. unfold {self.name}_beta."]
@@ -445,9 +447,13 @@ class _Obligation:
         return [f"  {line}" for line in lines]
 
     def _part(self, interval: int, whole: CoqRange, place: int, part: Mapping[str, Any]) -> list[str]:
-        """Return the tactics for the argument with index `place` of the minimum in beta, on the range `whole`.
+        """Return the lines of the Coq proof for one argument of the minimum in beta, on the range `whole`.
 
-        `part` is the certificate's evidence for this argument; its cells for `interval` cover the range.
+        `place` is the index of the argument, which is a maximum, and `part` the certificate's evidence for it.
+        `interval` is
+        the index of the range among the obligation's intervals. The evidence cuts the range into cells, and on each
+        cell it
+        suffices to prove the inequality with one argument of the maximum.
         """
         cells = part["cells"][interval]
         lines: list[str] = []
@@ -480,13 +486,14 @@ class _Obligation:
     def _cell(
         self, lemma: str, interval: int, arm: tuple[int, int], stated: object, evidence: Any, where: CoqRange
     ) -> None:
-        """Write a lemma, named `lemma`, that Pr + a - 1 >= 0 on `where`, a part of the interval number `interval`.
+        """Write a Coq lemma with the name `lemma`, which states that Pr + a - 1 >= 0 on `where`.
 
-        Pr is the obligation's probability, and beta a minimum of maxima. `arm` is (index of an argument of the minimum,
-        index of
-        an argument a of its maximum). `stated` is the function Pr + a - 1 as JSON of the certificate, and `evidence`
-        its factors
-        with the proofs of their signs.
+        Pr is the obligation's probability, and its beta is a minimum of maxima. `arm` is a pair: the index of an
+        argument of
+        the minimum, and the index of an argument a of this maximum. `where` is a part of the interval with the index
+        `interval`. `stated` is the function Pr + a - 1 as the certificate writes it, and `evidence` has its factors
+        with the
+        proofs of their signs.
         """
         place, number_of_arm = arm
         value, beta, function = self.value, self.arms[place][number_of_arm], read_closed(stated)
@@ -557,7 +564,12 @@ class _Obligation:
 
 
 def _signed(value: CoqSum, factor: _Factor, where: CoqRange) -> CoqSum:
-    """Return `value`, or -`value` if `factor` is stated, or seen on the range `where`, to be negative."""
+    """Return `value` or -`value`, whichever is positive on the range `where`.
+
+    `value` is the function of `factor`. Its sign is the one that the certificate states; without one, it is read off a
+    single term, or computed at a point of the range if the function is linear. If the sign is not found, return
+    `value`.
+    """
     sign = factor.sign
     if len(value.items) == 1:
         sign = value.items[0][1]

@@ -149,11 +149,13 @@ class Simplex:
         return column not in self._lower or self._values[column] > self._lower[column][0]
 
     def _conflict(self, column: int, up: bool) -> Weights:
-        """The weights of inequalities that prove that the basic variable `column` cannot satisfy its bounds.
+        """The weights of inequalities that prove that the variable number `column` cannot satisfy its bounds.
 
-        The variable is below its lower bound if `up`, else above its upper bound. It is a linear form in the variables
-        of its row. Each of those is at a bound, and moving it away from its bound would move `column` in the wrong
-        direction.
+        The variable is below its lower bound if `up`, else above its upper bound. Its row writes it as a linear form in
+        other
+        variables. Each of these is at one of its bounds, and moving it away from this bound would move the variable
+        `column` in
+        the wrong direction.
         """
         result = [((self._lower if up else self._upper)[column][1], _FMPQ_ONE)]
         for other, c in self._rows[column].items():
@@ -429,7 +431,12 @@ def _solution(simplex: Simplex, system: Sequence[Halfspace], keys: Iterable[int]
 
 
 def _standard_point(simplex: Simplex, system: Sequence[Halfspace]) -> dict[int, Fraction]:
-    """The point of `simplex` with a small rational in place of the infinitesimal δ, such that `system` holds."""
+    """The current point of `simplex`, with a small positive rational in place of the infinitesimal δ.
+
+    Strict inequalities are written with δ, so the coordinates may contain multiples of it. The rational is small enough
+    for
+    the point to satisfy every inequality of `system`.
+    """
     point, direction = simplex.point()
     if not any(direction.values()):
         return point

@@ -144,7 +144,7 @@ class QuotientValue:
             self.is_exactly(Fraction(0))
 
     def _enclose(self) -> tuple[Fraction, Fraction] | None:
-        """An enclosure computed with the current precision, or None if this precision is too low.
+        """Return (low, high), bounds of this value computed with the current precision, or None if it is too low.
 
         Each call doubles the precision for the next one. Raises LimitReached.
         """
@@ -476,10 +476,11 @@ class _PeakSearch:
     # --- at a place -------------------------------------------------------------------------------
 
     def _peak(self, point: Fraction | Root, closed: bool) -> Peak:
-        """The candidate at `point`, where the denominator in lowest terms is not 0.
+        """Return `point` with the value of the quotient there, as a candidate for its supremum.
 
-        `closed` says whether the point belongs to the interval. If it does, the value is attained there, unless the
-        given quotient is 0/0.
+        The denominator, after common factors are removed, is not 0 at `point`. `closed` says whether the point belongs
+        to the
+        interval. If it does, the candidate is marked as attained, unless the quotient is 0/0 there as it was given.
         """
         attained = closed and not self.ratio.is_gap(point, self.limits)
         return Peak(point, attained, QuotientValue(self.ratio.numerator, self.ratio.denominator, point, self.limits))
@@ -517,10 +518,11 @@ class _PeakSearch:
         )
 
     def _places(self, f: ExpPoly) -> list[tuple[Root, int, tuple[int, int]]]:
-        """The roots of `f` in the interval, without rational ends, as (root, side, (sign before it, sign after it)).
+        """Return the roots of `f` in the interval, as (root, side, (sign of `f` before it, sign after it)).
 
-        `side` is -1 if the root is the lower end of the interval, 1 if it is the upper end, and 0 between them. The
-        signs are those of `f`.
+        `side` is -1 if the root is the lower end of the interval, 1 if it is the upper end, and 0 between them. An end
+        that is
+        a rational number is not in the result, even if it is a root.
         """
         if coefficient_sign(f):
             return []
@@ -534,7 +536,10 @@ class _PeakSearch:
         return result
 
     def _poles(self) -> Iterator[Peak]:
-        """Yield an infinite candidate for each eps except 0 and infinity where the quotient exceeds every bound."""
+        """Yield a candidate with the value infinity for each eps near which the quotient has no upper bound.
+
+        An eps inside the interval or at one of its ends counts, except 0 and infinity.
+        """
         numerator, denominator = self.ratio.numerator, self.ratio.denominator
         for root, side, (before, after) in self._places(denominator):
             inside = {-1: (after,), 0: (before, after), 1: (before,)}[side]
@@ -554,7 +559,11 @@ class _PeakSearch:
         return number.compare_to(Fraction(0))
 
     def _maxima(self, slope: ExpPoly) -> Iterator[Peak]:
-        """Yield the maxima strictly inside the interval: where `slope`, with the derivative's sign, turns negative."""
+        """Yield the local maxima of the quotient strictly inside the interval, each with the value there.
+
+        They are where `slope`, a function with the sign of the quotient's derivative, changes from positive to
+        negative.
+        """
         for root, side, signs in self._places(slope):
             if side == 0 and signs == (1, -1):
                 point = root.lower if root.is_exact else root

@@ -665,10 +665,11 @@ def _exponential(rate: Fraction) -> tuple[Fraction, Fraction]:
 
 
 def _lowered(groups: Mapping[tuple[int, int], _Polynomial], low: Fraction, high: Fraction) -> _Polynomial:
-    """A polynomial in X = e^{-eps/q} and W = X^j that is at most a positive multiple of Σ (eps/q)^e·j^p·g.
+    """Return a polynomial in X and W that is a lower bound of a positive multiple of Σ (eps/q)^e·j^p·g.
 
-    The sum is over the items (e, p): g of `groups`, where g is a polynomial in X and W. The bound holds for every j >=
-    0 and all eps for which X is between `low` and `high`.
+    The sum is over the items (e, p): g of `groups`, where each g is a polynomial in X and W. Here X is e^{-eps/q} for
+    an
+    integer q, and W is X^j. The bound holds for every j >= 0 and all eps for which X is between `low` and `high`.
     """
     most_powers, most_degree = max(e for e, _ in groups), max(p for _, p in groups)
     result: _Polynomial = {}

@@ -323,10 +323,11 @@ class _CoverSearch:
             lower = end
 
     def _reach(self, lower: Fraction, upper: Fraction, bits: int) -> tuple[Fraction, int, int]:
-        """Return (end, need, order) for a Taylor model on the interval from `lower` to end.
+        """Return (end, need, order) for a Taylor polynomial of the function on the interval from `lower` to end.
 
-        end is at most `upper`, and less if a model up to `upper` would have too many terms. The model has errors near
-        2^-`bits`; need is the result of `needed_bits`, and order that of `least_order` for it.
+        end is at most `upper`, and less if a polynomial up to `upper` would have too many terms. The error is to be
+        near
+        2^-`bits`. need is the number of bits that the computation needs for this, and order the number of terms.
         """
         exponent = lower.numerator.bit_length() - lower.denominator.bit_length() + 3
         while True:
@@ -367,9 +368,9 @@ class _CoverSearch:
         return CoverPiece(lower, upper, left, cell.slope, model.bits, crosses=left != right)
 
     def _sharpen(self, lower: Fraction, upper: Fraction, precision: int) -> None:
-        """Append to the result the pieces from `lower` to `upper`, found by a model with twice the bits of `precision`.
+        """Solve again from `lower` to `upper` with twice `precision` bits, and append the pieces to the result.
 
-        A model with `precision` bits was too coarse there.
+        It is called where a Taylor polynomial computed with `precision` bits does not show the sign of the function.
         """
         if precision >= _SUSPICIOUS_BITS and self.on_suspicion is not None:
             self.on_suspicion()

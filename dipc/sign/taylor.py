@@ -216,11 +216,15 @@ def _rounded(
     dropped_slope: int,
     degree: int,
 ) -> TaylorModel:
-    """The Taylor model on [`lower`, `upper`] whose coefficients are `fine`, rounded to a few bits below 2^-`bits`.
+    """Return the Taylor model on [`lower`, `upper`]: the coefficients `fine`, rounded, with bounds of the error.
 
-    The integers `fine` are in units of 2^-(bits + `extra`). Coefficients of high powers that are below the error are
-    left out. The error bounds of the model are computed from `order`, from the `degree` of the function in t, and from
-    `dropped_slope`, a bound of the derivative of the terms that were left out before.
+    The integers `fine` are multiples of 2^-(`bits` + `extra`), and are rounded to a few bits below 2^-`bits`.
+    Coefficients
+    of high powers that are below the error are left out. The error bounds follow from `order`, the number of terms of
+    the
+    series; `degree`, the greatest power of t in the function; and `dropped_slope`, a bound of the derivative of terms
+    that
+    were left out before.
     """
     keep = len(fine).bit_length() + 2
     if extra > keep:
@@ -320,11 +324,12 @@ def _sign(value: int, error: int) -> int:
 
 
 def _monotone(values: list[int], degree: int, slope_error: int, depth: int, rounding: int) -> int:
-    """The sign of F' on a part of a model's interval: 1 or -1 if the Bernstein coefficients `values` prove it, else 0.
+    """Return 1 if a function F is proved to increase on an interval, -1 if it is proved to decrease, else 0.
 
-    The derivative of the polynomial over the part, rescaled to [0, 1], has the Bernstein coefficients
-    `degree`·(difference of two neighboring values). F' differs from it by at most `slope_error`·2^-`depth` for the
-    model and 2·degree·`rounding` for later roundings.
+    A polynomial approximates F, and `values` are its Bernstein coefficients on the interval. The interval is a part of
+    the
+    one for which the polynomial was made, halved `depth` times. `slope_error` bounds the error of the derivative on the
+    whole interval, `rounding` the error of each of `values`, and `degree` is the polynomial's degree.
     """
     bound = (slope_error >> depth) + 1 + 2 * degree * rounding
     rises = values[-1] > values[0]

@@ -86,7 +86,12 @@ class GivenUp(DiagnosticError):
 
 
 class _Failure(Exception):
-    """Raised if a value does not fit: the code, the message and the note of a diagnostic without its place."""
+    """Raised if an index or a value is outside its range.
+
+    `code`, `message` and `note` are those of the diagnostic to report; whoever catches the exception adds the place in
+    the
+    text of the program.
+    """
 
     def __init__(self, code: str, message: str, note: str) -> None:
         super().__init__(code, message, note)
@@ -184,7 +189,12 @@ class Batch:
         return [tuple([self.table[code] for code in group]) for group in zip(*codes, strict=True)], owners
 
     def _applied(self, op: str, columns: Sequence[Codes], runs: Positions) -> Codes:
-        """Return the codes of `op` of the values of `columns` in `runs`, computed once for each combination."""
+        """Return the codes of the results of the operation `op` in the runs with the indices `runs`.
+
+        `columns` has the codes of the arguments of `op`: for each argument one code for each run, or one for all. The
+        operation is computed once for each combination of arguments. Raises a diagnostic if it has no result in some
+        run.
+        """
         groups, owners = self.combined(columns)
         if owners is None:
             return self._decided(op, groups[0], runs, {})
@@ -206,23 +216,37 @@ class Batch:
         return codes
 
     def _result(self, op: str, values: Sequence[Held], known: Known) -> Held:
-        """Return `op` of `values`. Raises Split for a comparison that is not `known`, and Ended without a result."""
+        """Return the result of the operation `op` on the arguments `values`.
+
+        `known` says which comparisons of noises are true and which are false. Raises Split if the result depends on
+        another
+        comparison, and Ended if the operation has no result.
+        """
         if not any(isinstance(value, Affine) for value in values):
             return calculated(op, values)  # type: ignore[arg-type]
         operation = Operation(op, tuple([Place((number,), 0, None) for number in range(len(values))]))
         return self._evaluation.value(operation, values, known)  # type: ignore[arg-type]
 
     def _decided(self, op: str, values: Sequence[Held], runs: Positions, known: Known) -> Codes:
-        """Return the codes of `op` of `values` in `runs`, where the comparisons `known` are true or false."""
+        """Return the codes of the results of the operation `op` on the arguments `values`, in `runs`.
+
+        `runs` has the indices of runs that all have these arguments. `known` says which comparisons of noises are true
+        in all
+        of them, and which are false. The result is one code for each run, or one for all of them.
+        """
         try:
             return self.code_of(self._result(op, values, known))
         except (Split, Ended) as open_or_wrong:
             return self._parted(op, values, runs, known, open_or_wrong)
 
     def _parted(self, op: str, values: Sequence[Held], runs: Positions, known: Known, why: Split | Ended) -> Positions:
-        """Return the codes of `op` of `values` in `runs` after `why` was raised: on each side of an open comparison.
+        """Return the codes of the results of the operation `op` on the arguments `values`, one for each of `runs`.
 
-        The comparisons `known` are true or false.
+        `why` is what `_result` raised for these arguments. A Split names a comparison of noises: the runs in which it
+        is
+        true are computed separately from those in which it is false. An Ended is reported as a diagnostic. `known` says
+        which
+        other comparisons are true in all the runs, and which are false.
         """
         if isinstance(why, Ended):
             raise self._explained(why.why, runs) from None
@@ -238,7 +262,11 @@ class Batch:
         return codes
 
     def _nonnegative(self, form: Affine, runs: Positions) -> Mask:
-        """Return the mask of `runs` in which `form` >= 0; the sum is exact unless a draw is real."""
+        """Return, for each of the runs with the indices `runs`, whether `form` >= 0.
+
+        `form` is affine in the draws. It is computed exactly if all its draws are integers, otherwise in floating
+        point.
+        """
         if all(self.draws[number].dtype == np.int64 for number, _ in form.terms):
             return np.asarray(self._integer_sums(form, runs)[0] >= 0, dtype=np.bool_)
         # Scaled so that no coefficient overflows.
@@ -249,7 +277,10 @@ class Batch:
         return total >= 0
 
     def _integer_sums(self, form: Affine, runs: Positions) -> tuple[NDArray[Any], int]:
-        """Return integers, and the number by which they are multiples of `form`, over integer draws, in `runs`."""
+        """Return (integers, n): for each of `runs` the value of `form` times n, which is an integer.
+
+        All draws in `form` are integers, and n is the common denominator of its coefficients and its constant.
+        """
         common = lcm(form.constant.denominator, *(coefficient.denominator for _, coefficient in form.terms))
         terms = [(self.draws[number][runs], int(coefficient * common)) for number, coefficient in form.terms]
         constant = int(form.constant * common)
@@ -315,7 +346,12 @@ class Batch:
         return held
 
     def _chosen(self, place: Place, runs: Positions) -> Codes:
-        """Return the slot that `place` selects in `runs`: one for each run, or one for all of them."""
+        """Return the number of the slot that `place` selects: one for each of `runs`, or one for all of them.
+
+        For example, the place a[i] selects the slot of a[2] in a run in which i is 2. Raises a diagnostic if an index
+        is
+        outside the bounds of the array.
+        """
         if place.index is None:
             return place.slots[0]
 
@@ -330,7 +366,12 @@ class Batch:
         return self._translated(slot, self.value(place.index, runs), runs)
 
     def _translated(self, function: Callable[[Held], int], codes: Codes, runs: Positions) -> Codes:
-        """Return `function` of the values of `codes` in `runs`: one for each run, or one for all of them."""
+        """Return the results of `function`, called once for each value that `codes` stand for.
+
+        `codes` has one code for each of `runs`, or one for all of them. The result has one number for each of `runs`,
+        or
+        one if all are equal. A _Failure of `function` is raised as the diagnostic of a run with this value.
+        """
         present, owners = distinct(np.atleast_1d(codes), len(self.table))
         found = []
         for code in present.tolist():
@@ -464,7 +505,12 @@ class Batch:
         self.slots[slot] = codes
 
     def _resolved(self, codes: Codes, runs: Positions) -> Codes:
-        """Return `codes` with the integers in `runs` in place of forms, whose draws are integers."""
+        """Return `codes` with the code of an integer or rational in place of each code of an affine form in draws.
+
+        `codes` has one code for each of `runs`, or one for all of them. All draws in the forms are integers. The number
+        that
+        replaces a form is its value in the run.
+        """
         present, owners = distinct(np.atleast_1d(codes), len(self.table))
         forms = [(number, self.table[code]) for number, code in enumerate(present.tolist())]
         forms = [(number, form) for number, form in forms if isinstance(form, Affine)]
@@ -530,7 +576,10 @@ class Batch:
         return self.fault(code, message, int(runs[0]), note)
 
     def _situation(self, run: int) -> Iterator[str]:
-        """Yield texts for the first finite variables that have a value in `run`."""
+        """Yield texts such as "i = 2" for the first few finite variables that have a value in `run`.
+
+        `run` is the index of the run.
+        """
         shown = 0
         for slot, held in zip(self.machine.slots, self.slots, strict=True):
             value = self.table[held if isinstance(held, int) else int(held[run])]

@@ -308,9 +308,12 @@ def judge(tally: Tally, expected: Expected, confidence: Fraction = CONFIDENCE) -
 def _output_rows(
     tally: Tally, outcomes: tuple[OutputProbability, ...] | Undecided, confidence: Fraction
 ) -> list[ComparedRow]:
-    """Return rows for the `outcomes` with an exact probability, and then for all other outputs observed in `tally`.
+    """Return a row for each of `outcomes`, and for each other output observed in `tally`.
 
-    The others are impossible, unless no probability is known. The intervals hold together with `confidence`.
+    A row compares how often an output was observed with its exact probability. If `outcomes` is a tuple, other outputs
+    have the probability 0. If it is Undecided, no probability is known. With probability `confidence` the intervals of
+    all
+    rows contain the true probabilities.
     """
     counts = {
         tuple(None if value is None else show_value(value) for value in values): count

@@ -141,7 +141,11 @@ def _tail(law: Mapping[int, Ends], runs: int, total: int) -> float:
 
 
 def _tilt(law: Mapping[int, float], wanted: float) -> float:
-    """Return the approximate s for which `law`, with weights multiplied by e^{s·score}, has the mean `wanted`."""
+    """Return the approximate s >= 0 for which the mean score is `wanted` after reweighting.
+
+    `law` maps each score to its probability. Each probability is multiplied by e^{s·score}, and the results are divided
+    by their sum.
+    """
     low, high = 0.0, 1.0
     top = max(law)
 
@@ -158,9 +162,9 @@ def _tilt(law: Mapping[int, float], wanted: float) -> float:
 
 
 def _greatest(law: Mapping[int, flint.arb], runs: int) -> flint.arb:
-    """Return an upper bound of the probability of every single value of the sum of `runs` scores with the law `law`.
+    """Return an upper bound of the probability of every single value of a sum of `runs` independent scores.
 
-    The differences of the scores are coprime.
+    `law` maps each score to its probability. The differences of the scores must have no common divisor except 1.
     """
     pairs: dict[int, flint.arb] = {}
     for one, p in law.items():
@@ -593,10 +597,11 @@ def _share(k: int) -> float:
 
 @frozen(eq=False)
 class _Law:
-    """The exact law of a program's outputs at one input and one eps, with the events to compare.
+    """The exact law of the outputs of `program` for the inputs `values` at one `eps`, to compare with samples.
 
-    The intervals of one output miss its probabilities with probability at most `error`; the finite outputs together
-    count as one output.
+    The methods return the events to compare, with an interval for the probability of each. All intervals for one output
+    contain the true probabilities, except with probability at most `error`. The finite outputs together count as one
+    output.
     """
 
     program: Program
@@ -605,9 +610,11 @@ class _Law:
     error: float
 
     def finite(self, observed: Observed, indices: Sequence[int]) -> Partition:
-        """Return all combinations of finite outputs that can occur, and those of `observed` that cannot.
+        """Return an event for each combination of values of the finite outputs.
 
-        `indices` are the indices of the finite outputs.
+        The combinations are those that can occur, followed by those of `observed` that cannot. `indices` are the
+        indices of the
+        finite outputs among all outputs.
         """
         names = [self.program.outputs[index] for index in indices]
         known = self.program.outcomes(self.values)
@@ -646,10 +653,13 @@ class _Law:
         yield self._event(name, {name: f"below {low} or above {high}"}, 0, observed.total, share, beyond)
 
     def reals(self, sequence: Sequence[Fraction], name: str) -> Partition:
-        """Return the cells of the output `name` between values that the first samples of `sequence` fix, and the rest.
+        """Return events for the real output `name`: intervals between some values, single values, and all others.
 
-        Single values are cells of their own: the atoms of the law, and the most common samples, which a law without
-        atoms would not repeat. The other samples are counted, independently of the cells.
+        The first samples of `sequence` determine the intervals and the single values, and the other samples are
+        counted. The
+        single values are those of positive probability, and the most common of the first samples, which should not
+        occur
+        again if the law is continuous.
         """
         whole = self._combination(_value_terms(name, sequence[0]))
         certain = isinstance(whole, ClosedForm) and whole.value == 1
@@ -680,10 +690,11 @@ class _Law:
         return self._partition(name, cells, _labels(edges, single, counted))
 
     def rounded(self, grid: Fraction, sequence: Sequence[Fraction], name: str) -> Partition:
-        """Return cells of the output `name` between multiples of `grid`, and one event for all other values.
+        """Return events for the output `name`: intervals between multiples of `grid`, and all other values.
 
-        The first samples of `sequence` determine the cells. A value that is rounded down lies in the cell of its
-        multiple.
+        `sequence` has samples of the output that were rounded down to multiples of `grid`. The first samples determine
+        the
+        intervals, and the others are counted. An interval contains its lower end, so rounding down does not leave it.
         """
         off = next((value for value in sequence if value % grid), None)
         if off is not None:
@@ -708,10 +719,12 @@ class _Law:
     def _cells(
         self, edges: Sequence[Fraction], starts: Sequence[str], inside: Sequence[_Terms], outside: _Terms
     ) -> list[tuple[str, Probability]]:
-        """Return (label, probability) for the cells between neighboring `edges`, and for all values outside.
+        """Return (label, probability) for each interval between neighboring `edges`, and for all values outside.
 
-        `starts` has the bracket that opens each cell's label, "[" or "(". `inside` has the terms whose sum is the
-        probability of each cell, and `outside` the terms that are added to 1 for the rest.
+        `starts` has the bracket that opens the label of each interval, "[" or "(". `inside` has, for each interval, the
+        terms
+        whose sum is its probability. `outside` has the terms that give the probability of all other values when 1 is
+        added.
         """
         ends = zip(starts, pairwise(edges), inside, strict=False)
         cells = [
@@ -721,9 +734,11 @@ class _Law:
         return [*cells, ("outside", self._combination(outside, 1))]
 
     def _partition(self, name: str, cells: Sequence[tuple[str, Probability]], labels: Sequence[int]) -> Partition:
-        """Return the `cells` of the output `name`, each a pair (label, probability), with their counts.
+        """Return the disjoint events `cells`, pairs (label, probability), of the output `name`, with their counts.
 
-        `labels` has the cell index of each sample. The cells share the error equally.
+        `labels` has, for each sample, the index of the event that occurred. The permitted error probability `error` of
+        this law
+        is divided equally among the events.
         """
         tally, share = Counter(labels), self.error / len(cells)
         events = [
@@ -740,9 +755,10 @@ class _Law:
 
 
 def _labels(edges: Sequence[Fraction], single: Sequence[Fraction], counted: Iterable[Fraction]) -> list[int]:
-    """Return the index of the cell of each value in `counted`.
+    """Return, for each value in `counted`, the index of the event to which it belongs.
 
-    The cells between two of `edges` come first, then everything outside, then the values in `single`.
+    The events are, in this order: the intervals between neighboring numbers of `edges`; all values outside; and each
+    number of `single` on its own. A number of `single` does not count as a value of an interval.
     """
     numbers = {value: len(edges) + order for order, value in enumerate(single)}
     return [
@@ -752,7 +768,10 @@ def _labels(edges: Sequence[Fraction], single: Sequence[Fraction], counted: Iter
 
 
 def _chosen(sequence: Sequence[Fraction]) -> tuple[list[Fraction], Sequence[Fraction]]:
-    """Return (the sorted first samples of `sequence`, which fix the cells, the samples to count in the cells)."""
+    """Return (first, rest): the first samples of `sequence`, sorted, and all samples after them.
+
+    The first samples choose the events that are compared. The rest are counted, independently of this choice.
+    """
     split = min(len(sequence) // _CHOOSING, _MOST_CHOOSING)
     return sorted(sequence[:split]), sequence[split:]
 
@@ -775,7 +794,12 @@ def _short(value: Fraction) -> str:
 
 
 def _chi_square(cells: Sequence[ComparedEvent]) -> tuple[float, int]:
-    """Return Pearson's statistic over those of `cells` with an expected count of at least 5, and their number - 1."""
+    """Return (statistic, degrees): Pearson's statistic of `cells`, and its degrees of freedom.
+
+    Only events whose expected count is known and at least 5 are used. The degrees are the number of these events minus
+    1,
+    or 0 if there are none.
+    """
     used = [(cell, float(cell.row.enclosure[0]) * cell.runs) for cell in cells if cell.row.enclosure is not None]
     used = [(cell, expected) for cell, expected in used if expected >= 5]
     return sum((cell.row.count - expected) ** 2 / expected for cell, expected in used), max(0, len(used) - 1)
