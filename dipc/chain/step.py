@@ -134,7 +134,7 @@ def read(expr: Read | ReadElement, values: Sequence[SlotValue], slots: Sequence[
             "no value yet on this path",
             "assign it on every path that leads here, or declare it with an initial value",
         )
-    assert not isinstance(value, Waiting | Unfinished), f"{slots[slot].name} is read, and its choice was not made"
+    assert not isinstance(value, Waiting | Unfinished), f"{slots[slot].name} is read before its waiting choice was made"
     return value
 
 

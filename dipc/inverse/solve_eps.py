@@ -390,7 +390,7 @@ def _require_single(claims: Claims) -> None:
         f"give {name} a positive number: `--{name} 1`",
         f"`--for {name}` finds the least t = {scale}, with alpha = dd" if name == "alpha" else "",
     )
-    message = f"no eps is enough if {name} {what}: {scale} may be arbitrarily near to 0"
+    message = f"no eps is enough if {name} {what}: at every eps, {scale} may be arbitrarily near to 0"
     raise bad_input("E1026", message, *filter(None, notes))
 
 

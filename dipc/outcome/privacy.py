@@ -78,7 +78,7 @@ class PrivacyStatement:
             yield "for every", f"integer {self.numbers.parameter} >= {self.numbers.least}"
         yield "adjacent", adjacency if pairs is None else f"{adjacency}: {count(pairs, 'ordered pair')}"
         if self.runs > 1:
-            yield "runs", f"{self.runs} independent ones on the same pair, all of their outputs together"
+            yield "runs", f"{self.runs} independent runs on one pair of inputs; an output is that of all runs together"
 
     def replay(self, values: Mapping[str, str | None], eps: Fraction, outputs: Sequence[str]) -> Iterable[str]:
         """Yield commands that compute the law at the input `values` again, and run the program there, at `eps`.

@@ -709,7 +709,7 @@ def linear(table: ExpressionTable, terms: Iterable[Term], constant: DomExpr, rea
     for coefficient, variable in terms:
         factor = table.value(expression(table, coefficient, read))
         if not isinstance(factor, Fraction):
-            raise NotApplicable("a coefficient depends on inputs or draws")
+            raise NotApplicable("the coefficient of a variable in a sum depends on inputs or draws")
         summands.append((factor, read(variable)))
     return table.combined(summands)
 

@@ -42,7 +42,12 @@ def class_rows(source: Source, engine: Engine, point: Fraction, *, claimed: bool
         entry = case.undecided_row()
         if not isinstance(case, ClassCase):
             yield ErrorRow(
-                case.number, {}, entry.output, None, None, reason="the class of inputs could not be determined"
+                case.number,
+                {},
+                entry.output,
+                None,
+                None,
+                reason="the set of inputs with this answer is not known",
             )
             continue
         try:

@@ -202,7 +202,7 @@ class FarAway:
         if not whole and len(event.noises) == len(slopes) == 1 and event.noises[0].law.exponential_tails:
             return _tail(event, slopes[0], start)
         if not whole or len(event.noises) > _MOST_NOISES:
-            raise OutsideFragment("too many noises are compared with each other, or real ones")
+            raise OutsideFragment("too many integer noises, or several real noises, are compared with each other")
         trend = lattice.lattice_trend(event, slopes, start, self.measurer.limits)
         ratio = _Ratio.from_closed(ExpPoly.ZERO)
         for summand, c in trend.summands.items():

@@ -360,7 +360,7 @@ class References:
                 if not name.endswith("'"):
                     over = f"(i in {low}..{high} : {name}[i])"
                     notes.append(
-                        f"all of its elements: `min{over}` is the least one; `max` and `sum` are written alike"
+                        f"for the least of its elements, write `min{over}`; `max` and `sum` are written in the same way"
                     )
                 else:
                     notes.append("`output: linf` takes the greatest distance of two elements, `input: l1` their sum")

@@ -756,7 +756,7 @@ def check_numbers(
             value, _NUMBERS, {"union": read.anything, "reason": read.text, "open": read.text}
         )
         if parameter not in claim.constants:
-            raise Rejected("its parameter is not a constant of the program")
+            raise Rejected("the constant `parameter`, the number of queries, is not a constant of the program")
         if not 0 <= start - least <= MOST_NUMBERS or not set(singly) >= set(range(least, start)):
             raise Rejected("the cases do not cover exactly the numbers before `start`")
         kinds = [one is not None for one in (union, reason, without)]
@@ -912,7 +912,7 @@ class _UnionBound:
         for power in range(1 + max(by_power, default=0)):
             function = finished(Form(by_power.get(power, {}), form.denominator))
             if function is None or function[1] != ONE:
-                raise Rejected("beta is not an exponential polynomial for every number")
+                raise Rejected("beta is not an exponential polynomial for every number of queries")
             result.append(function[0])
         return result
 

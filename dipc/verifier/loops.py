@@ -162,7 +162,7 @@ def _side(
 ) -> Side:
     machine = Machine.compile(_scalars(program, arrays), constants, budget)
     if any(slot.type == "int" for slot in machine.slots):
-        raise NotDerived("it has variables of type int")
+        raise NotDerived("the program has variables of type int")
     ((head, end),) = machine.loops
     assert isinstance(machine.code[head], Branch)
     live = Shape.from_machine(machine, machine.numbered("output"), budget).live[head]

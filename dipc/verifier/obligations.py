@@ -494,7 +494,7 @@ def _prove_in_cells(
     if is_number(total) or interval.is_point:
         cell = Cell(interval.lower or Fraction(1), _ZERO, 1, accuracy, budget)
         if ends or not cell.shows(total):
-            raise Rejected("it is not shown to be positive at this end")
+            raise Rejected("the function is not shown to be positive at this end")
         return
     position = interval.lower
     for number, upper in enumerate(ends, start=1):

@@ -132,7 +132,7 @@ def aligned_exits(machine: Machine, distance: str, budget: Budget, *, in_box: bo
     """
     slots = machine.numbered("input")
     if distance not in (("linf", "l1", "hamming") if in_box else ("linf", "l1")):
-        raise NotDerived(f"by {distance[:20]}, inputs may move by any amount")
+        raise NotDerived(f"with the adjacency {distance[:20]}, inputs may move by any amount")
     if any(machine.slots[slot].type != "real" for slot in slots):
         raise NotDerived("an input is not real")
     run = OpenRun(machine, Wanted({}, every=True), budget, decide=_left_open, unites=True)

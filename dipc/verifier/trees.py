@@ -587,7 +587,7 @@ def read_tree(value: object) -> Tree:
     if alone.slope or any(b for _, b, _ in alone.forms):
         raise Rejected("the first center must not have a parent")
     if tree.is_kinked and (tree.root.below or square):
-        raise Rejected("Laplace noise must be in a tree of one center, without a square")
+        raise Rejected("a tree with Laplace noise must have one center, and no field `square`")
     return tree
 
 

@@ -483,7 +483,7 @@ CHANGES: list[tuple[str, str, Callable[[dict[str, Any]], object], str]] = [
         lambda data: star_in(data)["root"].__setitem__(1, ["normal", "1/100"]),
         "accepted in part",
     ),
-    ("a root beside a rate", "mixed", lambda data: star_in(data).__setitem__("square", ["2", []]), "without a square"),
+    ("a root beside a rate", "mixed", lambda data: star_in(data).__setitem__("square", ["2", []]), "no field `square`"),
     ("a rate in a tree", "six in a row", lambda data: star_in(data)["root"][1].__setitem__(0, "laplace"), "one center"),
     ("a line less", "between two", lambda data: star_in(data)["root"][3][0][2].pop(), "accepted in part"),
     ("no bounds of the center", "between two", lambda data: star_in(data)["root"][2].clear(), "accepted in part"),

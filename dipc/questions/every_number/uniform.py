@@ -406,7 +406,7 @@ def selection_of(body: Sequence[ast.Statement], parameter: str) -> SelectionLoop
     )
     query, scale = _query(value)
     if not (isinstance(query, ast.Element) and query.name == start.name and is_name(query.index, variable)):
-        raise NotUniform("the loop compares the best value with a value other than the one at its index", decision.span)
+        raise NotUniform("the loop compares the best value with something other than its own query", decision.span)
     answer = _answer_name(decision.then, best, challenger, variable)
     if len(drawn) != (1 if isinstance(challenger, ast.Name) else 0) or (rate is None) is not (first_rate is None):
         raise NotUniform("the values are not all drawn in the same way", decision.span)
