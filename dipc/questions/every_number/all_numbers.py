@@ -231,10 +231,12 @@ class AllNumbers(ClassSource):
             return _Numbers(least, start, None, undecided.reason, union)
 
     def _unit(self, union: UnionBound, start: int) -> tuple[Unit, int]:
-        """Return (e, first m): a variable e in place of eps such that beta is a polynomial in m and no rate falls.
+        """Return (unit, first m): a variable e in place of eps in which beta is a polynomial in m.
 
-        Both hold for every m from the returned first m on, which is at least `start`. `union` has the rates as
-        functions of m. Raises NotUniform if no variable that is tried has these properties.
+        In e, no rate of noise falls as m grows. Both statements hold for every m from the returned first m on, which is
+        at
+        least `start`. `union` has the rates as functions of m. Raises NotUniform if no variable that is tried has these
+        properties.
         """
         refused: NotUniform | None = None
         varying = () if union.rates is None else union.rates.of_marks

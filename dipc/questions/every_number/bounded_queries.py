@@ -83,7 +83,7 @@ _Arrays = dict[str, tuple[ast.Expr | None, ast.Expr | None]]
 
 
 def _is_bound(part: ast.Expr, varying: set[str], arrays: _Arrays) -> bool:
-    """Return True if `part` is a bound of single inputs, or of all elements of an array, that is the same for every m.
+    """Return True if `part` is a comparison that bounds single inputs or all elements of an array, for every m.
 
     `varying` are the constants that depend on m. `arrays` has the first and last index of each input array.
     """

@@ -179,9 +179,9 @@ class LoopRuns(Generic[N, S]):
         return key_of(self._own, state, means=self._keeps_means)
 
     def _number(self, key: Key, node: N, iteration: int) -> int:
-        """Return the index of the head with this `key`; `node` is this head, reached before the given `iteration`.
+        """Return the index of the loop's state with this `key`; a new one gets the next index, and is explored later.
 
-        A new head gets the next index, and is explored later.
+        A state here is one at the start of an iteration: `node`, which was reached before the given `iteration`.
         """
         if key not in self._keys:
             self._keys[key] = len(self._keys)

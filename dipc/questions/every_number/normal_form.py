@@ -109,7 +109,10 @@ class _Fusion:
     names: Iterator[str]
 
     def fused(self, body: Block) -> tuple[Block, tuple[ast.VariableDecl, ...]]:
-        """Return (the statements `body` with their loops joined into one, the added variables)."""
+        """Return (the statements `body` with all their loops joined into one loop, the variables added for this).
+
+        Raises NotUniform if the loops cannot be joined.
+        """
         places = [position for position, statement in enumerate(body) if self._is_loop(statement)]
         if len(places) < 2:
             return body, ()
@@ -294,10 +297,11 @@ def separate_parts(program: ast.ProgramTree, parameter: str) -> tuple[ast.Progra
 
 
 def _selections(body: Block, parameter: str, outputs: set[str]) -> Iterator[tuple[str, Block, Block]]:
-    """Yield (answer, its loop, all other statements) for each selection of a greatest or least query in `body`.
+    """Yield (answer, its loop with the draw before it, all other statements) for each selection in `body`.
 
-    The answer is the output that the loop sets to an index up to the constant `parameter`. Only loops that share no
-    variables with the other statements are yielded. A loop that writes another of `outputs` is left out, too.
+    A selection is a loop that finds the greatest or least query; the answer is the output that it sets to the query's
+    index. Indices end at the constant `parameter`. Only loops that share no variables with the other statements are
+    yielded, and that write no other of `outputs`.
     """
     for position in range(len(body) - 1):
         before, alone, after = body[:position], body[position : position + 2], body[position + 2 :]

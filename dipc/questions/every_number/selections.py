@@ -168,7 +168,10 @@ def _with_answer(body: Block, output: str) -> Block:
 
 
 def _around_queries(body: Block) -> Block:
-    """Return `body` with z <- D(q[i]) in place of a draw around 0, x <- D(0), and the addition z <- x + q[i]."""
+    """Return `body` with one draw around a query, z <- D(q[i]), in place of a draw x <- D(0) and the sum z <- x + q[i].
+
+    Raises NotApplicable if x is used elsewhere.
+    """
     drawn: set[str] = set()
     result = _merged(body, drawn)
     if any(mentions(result, name) for name in drawn):
@@ -242,7 +245,7 @@ def _unlisted(
     """Return `before` and `loop` with each noisy value drawn where it is compared, instead of in a loop of its own.
 
     `before` has the statements before `loop`. If they contain no loop, nothing changes. `loop` selects the index
-    `output`; the variable `best` keeps the best value.
+    `output`; the variable `best` keeps the best value. Raises NotApplicable for statements of another form.
     """
     fills = [each for each in before if isinstance(each, ast.For)]
     if not fills:

@@ -268,9 +268,9 @@ class _Reduction:
         return (written.low, written.high) == self.bounds[name] and self.types[name] in (BaseType.REAL, BaseType.INT)
 
     def unit(self, total: Total, within: Neighborhood) -> Fraction | None:
-        """Return the most by which `total` can change between two neighbors of the adjacency `within`.
+        """Return an upper bound of the change of `total` when queries change to adjacent ones; None if unknown.
 
-        The result is an upper bound, or None if none is known.
+        `within` says which queries are adjacent.
         """
         function, body = total.written.function, total.written.body
         constants = {name: value for name, value in self.original.core.constants.items() if name not in self.numbers}

@@ -359,9 +359,10 @@ def _around_means(body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
 
 
 def _require_apart(tree: ast.ProgramTree, own: SelectionLoop, number: QueryNumber) -> None:
-    """Raise NotUniform if statements of `tree` after the selection `own` read its queries or values, or depend on m.
+    """Raise NotUniform if statements of `tree` after a selection depend on its queries or values, or on m.
 
-    m is the constant `number`. Also raises it if the answer does not start with the first index.
+    `own` is the selection, a loop that finds the greatest or least query, and m is the constant `number`. Also raises
+    NotUniform if the answer does not start with the first index.
     """
     inputs = [each for each in tree.declarations if isinstance(each, ast.VariableDecl) and each.role is ast.Role.INPUT]
     apart = {declarator.name for each in inputs for declarator in each.declarators} | own.held

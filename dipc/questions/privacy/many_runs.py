@@ -70,10 +70,10 @@ def _part(table: LawTable, runs: int, pair: tuple[int, int]) -> _Part:
 
 @frozen
 class _Atom:
-    """The outputs of one run with one privacy loss.
+    """The outputs of one run of a program that have the same privacy loss.
 
-    `p`, `q` and `loss` enclose their probability at the first input of the pair, at the second, and the loss
-    log(p/q). `ratio` is p/q as a function of eps.
+    `p` and `q` enclose the probability of these outputs at the first and at the second input of a pair, and `loss`
+    encloses the loss log(p/q). `ratio` is p/q as a function of eps.
     """
 
     p: flint.arb
@@ -84,9 +84,10 @@ class _Atom:
 
 @frozen
 class _Run:
-    """One of `runs` equal runs at a pair and an eps: its outputs with finite losses, `atoms`.
+    """A program that is run `runs` times, at one pair of inputs and one eps.
 
-    `finite` is the total probability of these outputs at the first input.
+    `atoms` has the outputs of a single run that have finite losses, and `finite` their total probability at the first
+    input.
     """
 
     runs: int
@@ -95,7 +96,7 @@ class _Run:
 
     @property
     def spread(self) -> float:
-        """The approximate difference of the greatest and the least loss."""
+        """The approximate difference between the greatest and the least finite loss of a single run."""
         losses = [float(atom.loss.mid()) for atom in self.atoms]
         return max(losses, default=0.0) - min(losses, default=0.0)
 
@@ -106,10 +107,12 @@ _Gridded = tuple[flint.arb, list[flint.arb]]
 
 @frozen
 class _Grid:
-    """The distributions of the losses on a grid of step `step`: `laws` has that of one run of each program.
+    """The distributions of the losses of several programs on a grid of numbers with distance `step`.
 
-    An output whose loss is between two points may be divided between them. Then `width` is the greatest distance of
-    such points, and `mean` an upper bound of the mean change of one output's loss. Both are 0 if no output was divided.
+    `laws` has the distribution for one run of each program. An output whose loss is between two grid points may be
+    divided
+    between two points. Then `width` is the greatest distance of these points, and `mean` is an upper bound of the mean
+    change of one output's loss. Both are 0 if no output was divided.
     """
 
     step: flint.arb
@@ -177,10 +180,12 @@ def _quotient(one: Factored, two: Factored) -> Factored:
 
 
 def _multiple(one: Factored, two: Factored) -> Fraction | None:
-    """Return the r with log(`one`) = r·log(`two`) as functions of eps, or None if none is found; `two` is not 1.
+    """Return the r with log(`one`) = r·log(`two`) as functions of eps, or None if none is found.
 
-    The elements of the base are independent, so the rate and each exponent of `one` are r times those of `two`. Signs
-    of coefficients are ignored, since both functions are positive at the eps of the question.
+    `two` is not the function 1. Both are products of powers of independent factors, so each exponent of `one` has to be
+    r
+    times that of `two`. Signs of coefficients are ignored, since both functions are positive at the eps of the
+    question.
     """
     rates: list[tuple[Fraction | int, Fraction | int]] = [(one.rate, two.rate)]
     places = [*rates, *zip(one.exponents, two.exponents, strict=True)]
@@ -195,10 +200,11 @@ def _multiple(one: Factored, two: Factored) -> Fraction | None:
 
 
 def _on_lattice(runs: Sequence[_Run], digits: int) -> _Grid | None:
-    """Return a grid that contains all losses of `runs`, if their differences are multiples of one number.
+    """Return a grid that contains the losses of all outputs of `runs`, or None if none is found.
 
-    The differences are those within each run. The result is None if no such number is found, and if the grid has too
-    many points for the losses that matter to `digits` digits.
+    It is found if all differences between two losses of the same program are multiples of one number. The result is
+    also
+    None if the grid needs too many points for results with `digits` digits.
     """
     rows = [[_quotient(atom.ratio, run.atoms[0].ratio) for atom in run.atoms] for run in runs]
     unlike = ((i, j) for i, row in enumerate(rows) for j, each in enumerate(row) if each != row[0])
@@ -222,7 +228,10 @@ def _on_lattice(runs: Sequence[_Run], digits: int) -> _Grid | None:
 
 
 def _on_points(run: _Run, points: Sequence[int]) -> _Gridded:
-    """Return the distribution of the loss of `run`, with its outputs at the grid points with the indices `points`."""
+    """Return the distribution of the loss of one of the runs `run` on a grid: (loss at the first point, masses).
+
+    `points` has, for each of the run's `atoms`, the index of the grid point that is its loss.
+    """
     least = min(points, default=0)
     masses = [flint.arb(0)] * (max(points, default=0) - least + 1)
     for atom, point in zip(run.atoms, points, strict=True):
@@ -232,9 +241,10 @@ def _on_points(run: _Run, points: Sequence[int]) -> _Gridded:
 
 
 def _between_points(runs: Sequence[_Run], digits: int) -> _Grid:
-    """Return a grid on which each output of `runs` is divided between the two grid points around its loss.
+    """Return a grid on which the outputs of each of `runs` are divided between the grid points around their losses.
 
-    The grid reaches over the losses that matter to `digits` digits.
+    The grid is fine enough for an interval that contains the loss of all runs with a probability of about
+    1 - 10^-`digits`.
     """
     step = Fraction(2) ** floor(log2(_reach(runs, digits) / _POINTS or 1.0))
     width = mean = _ZERO
@@ -269,9 +279,11 @@ def _reach(runs: Sequence[_Run], digits: int) -> float:
 
 
 def _power(masses: flint.arb_poly, exponent: int, least: float) -> tuple[int, flint.arb_poly]:
-    """Return `masses`^`exponent` with small ends cut off, and the exponent of its first coefficient.
+    """Return (n, polynomial): `masses`^`exponent` is about x^n times the polynomial, x being the variable.
 
-    In each multiplication the coefficients cut off at an end add up to at most `least`.
+    Small coefficients at both ends are cut off. In each multiplication, those cut off at one end add up to about
+    `least`
+    at most. Raises LimitReached if too many coefficients are left.
     """
     offset, result = 0, flint.arb_poly([flint.arb(1)])
     for bit in f"{exponent:b}":
@@ -300,11 +312,13 @@ def _cut(masses: flint.arb_poly, least: float) -> tuple[int, flint.arb_poly]:
 
 @frozen
 class _Sum:
-    """The distribution of the loss of all `runs` at a pair: masses on the points `start` + j·`step`.
+    """The distribution of the total loss of all `runs` at a pair of inputs: masses on the points `start` + j·`step`.
 
-    `zeroth[j]` is the sum of the masses a from point j on, and `first[j]` that of a·e^-loss. `infinite` is the
-    probability of an infinite loss, `rest` that of the losses that were cut off. `precision` is that of the balls in
-    bits. `width` and `mean` are those of `_Grid`: the errors of outputs that were divided between two points.
+    A mass a is the probability of a loss at the first input. `zeroth[j]` is the sum of all a from the point j on, and
+    `first[j]` that of all a·e^-loss. `infinite` is the probability of an infinite loss, and `rest` that of the losses
+    that
+    were cut off. Numbers are balls of `precision` bits. `width` and `mean` say how far one run's losses were changed to
+    put them on the grid: at most, and on average.
     """
 
     start: flint.arb
@@ -334,7 +348,7 @@ class _Sum:
         return max(_ZERO, low), max(_ZERO, high)
 
     def delta(self, budget: Fraction) -> Ends:
-        """Return an enclosure of the least delta for `budget`, a number, at this pair."""
+        """Return an enclosure of the least delta at this pair of inputs, for the number `budget` in place of K·eps."""
         low, high = self.excess(budget)
         high = min(_ONE, high + dyadic((self.infinite + self.rest).upper()))
         if self.width and low:
@@ -442,7 +456,11 @@ class UnlistedRuns(Laws):
 
     @cached_property
     def _parts_of_pairs(self) -> list[list[_Part]]:
-        """The programs with their runs at each pair; pairs with equal couples of probabilities occur once."""
+        """For each pair of inputs, a list with one entry for each program.
+
+        The entry has the program's number of runs and its probabilities at both inputs. Of several pairs with equal
+        probabilities, only the first is included.
+        """
         known: dict[object, list[_Part]] = {}
         for i, j in self._pairs.ordered:
             key = tuple([tuple(sorted(zip(table.rows[i], table.rows[j], strict=True))) for table, _ in self._parts])

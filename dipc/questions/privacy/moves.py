@@ -35,9 +35,10 @@ _INWARDS = Fraction(1, 1024)
 
 @dataclass(frozen=True)
 class _PairSet:
-    """The pairs (u, u + d) with u in a set A, u + d in a set B, and the move d in a set P.
+    """A set of pairs (u, u + d) of inputs: u is in a set A, u + d in a set B, and the move d in a set P.
 
-    `system` has the half-spaces over u and d. The `count` keys of u come first, those of d follow.
+    `system` has the half-spaces over u and d that describe these sets. The values of u have the first `count` keys, and
+    those of d the next `count` keys.
     """
 
     system: tuple[Halfspace, ...]
@@ -54,9 +55,9 @@ class _PairSet:
         return None if isinstance(found, Infeasible) else found
 
     def projection(self) -> list[Halfspace] | None:
-        """Return half-spaces of the closure of all moves d, by Fourier-Motzkin elimination.
+        """Return half-spaces of the closure of the set of all moves d, by Fourier-Motzkin elimination.
 
-        The result is None if there are too many.
+        The result is None if there are too many half-spaces.
         """
         system = [item.closure() for item in self.system]
         for key in range(self.count):

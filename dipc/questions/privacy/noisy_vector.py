@@ -31,9 +31,9 @@ def noisy_value_laws(subject: Subject, pairs: Pairs | EveryPair) -> GaussianLaws
 
 
 def _noisy_values(program: Program) -> GaussianMechanism | None:
-    """Return the mechanism that releases each noisy value of `program`.
+    """Return the mechanism whose outputs are the sums of inputs and Gaussian noise that `program` draws.
 
-    None if a step depends on the inputs in another way.
+    None if a comparison or an output depends on the inputs in another way.
     """
     if not program.core.has_open_inputs:
         return None

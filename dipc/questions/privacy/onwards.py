@@ -111,10 +111,13 @@ def _renamed(form: Affine, names: Mapping[int, int]) -> Affine:
 
 
 class _Word(PathRuns):
-    """An output of a program for one m, at one of the two inputs of a candidate, as a word of iterations.
+    """One output of a program with m queries, read iteration by iteration, at one of two adjacent inputs.
 
-    Its letters are the outputs of single iterations. Iterations are numbered from 0; the part before the loop is -1.
-    Costs Σ rate·|N| of noises are in multiples of a `unit`, a function of m of which all rates are multiples.
+    The output of an iteration is a letter, and the letters form a word. Iterations are numbered from 0; what is before
+    the
+    loop is number -1. The cost of noises N is the sum of rate·|N|, in multiples of a `unit`: a function of m of which
+    all
+    rates are multiples.
     """
 
     def __init__(
@@ -126,10 +129,11 @@ class _Word(PathRuns):
         *,
         likely: bool = False,
     ) -> None:
-        """Read the output of `candidate`, iteration by iteration, and its input `point`, for m = `number`.
+        """Read the output of `candidate`, iteration by iteration, and one of its inputs, `point`, for m = `number`.
 
-        `single` is the program as one loop. With `likely`, runs are left out if a weight of their choices tends to 0
-        as eps grows. Raises NotUniform if the loop or the candidate is not covered.
+        `single` is the program as one loop. With `likely`, a run is left out if it makes a choice whose probability
+        tends to
+        0 as eps grows. Raises NotUniform if the loop or the candidate has a form that is not supported.
         """
         # One more iteration gives a head after the last letter.
         program, loop, arrays, count = single.instance(number + 1)
@@ -167,9 +171,11 @@ class _Word(PathRuns):
         return {slot: name for array, own in mine.items() for slot, name in zip(slots[array], own, strict=False)}
 
     def _reached(self) -> Iterator[dict[Key, State]]:
-        """Yield, for each iteration, the heads at its start, by key: those of runs with the word's outputs so far.
+        """Yield, for each iteration, the states at its start of the runs with the word's outputs so far.
 
-        The iterations end with the first one in which some run may end.
+        The states are given by keys, which are equal for states that continue alike. The last iteration that is yielded
+        is the
+        first one in which some run may end.
         """
         begun = self._ends(self._own.flow.first_state({}), -1, -1)
         heads = {self._key(state): state for state in begun}
@@ -209,9 +215,9 @@ class _Word(PathRuns):
         return letter is None if isinstance(value, Mark) else value_text(value) == letter
 
     def _forms(self, end: State, letters: range, *, ended: bool = False) -> list[Affine]:
-        """Return the forms that are not negative on a run to `end` with the word's outputs in the iterations `letters`.
+        """Return the forms of noises and inputs that are not negative on a run to `end` with the word's outputs.
 
-        If the run has `ended`, the outputs at the exit are included.
+        Only the outputs of the iterations `letters` are compared, and also those at the exit if the run has `ended`.
         """
         forms = [item.form for item in end.constraints.items]
         for slot, letter in self._letters.items():
@@ -258,11 +264,13 @@ class _Word(PathRuns):
     def cost_apart(
         self, block: int, period: int, unit: RationalFunction, total: Fraction
     ) -> tuple[Fraction, Fraction] | None:
-        """Return (the least cost of the noises in a repeated block of iterations, that of all other noises).
+        """Return (the least cost of noises in a repeated block of iterations, that of all other noises).
 
-        The block has `period` iterations from index `block` on. The cost is Σ rate·|N| over the noises N, in
-        multiples of `unit`. Both numbers hold for all runs, however often they repeat the block. `total` is the cost
-        of all noises of the word itself. The result is None if the costs are not known.
+        The block has `period` iterations from index `block` on. The cost of noises N is the sum of rate·|N|, in
+        multiples of
+        `unit`, a function of m. Both numbers hold for all runs, however often they repeat the block. `total` is the
+        cost of
+        all noises when the block occurs once. The result is None if the costs are not known.
         """
         inside, after = range(block, block + period), range(block + period, self.count)
         heads = self._heads_of(block, period)
@@ -330,11 +338,13 @@ class _Word(PathRuns):
         return min(costs, default=None)
 
     def _heads_of(self, block: int, period: int) -> dict[Key, State] | None:
-        """Return the heads before a repeated block of iterations, by key, from which runs can end with the word.
+        """Return the states, by key, at the start of a repeated block of iterations.
 
-        The block has `period` iterations from index `block` on. A head's noises are those of its first occurrence.
-        The result is None if a run may end in the block. It is also None if a head is reached only through the block
-        and has noises that the block draws.
+        Only states from which runs can end with the word are returned. The block has `period` iterations from index
+        `block` on. Of states with equal keys, the first one reached is kept. The
+        result is None if a run may end in the block. It is also None if a state is reached only through the block and
+        has
+        noises that the block draws.
         """
         if block >= len(self._heads):
             return None
@@ -384,10 +394,11 @@ class _Word(PathRuns):
         ]
 
     def _needed(self, heads: Mapping[Key, State], block: int, period: int) -> Mapping[Key, list[Affine]]:
-        """Return forms for each of `heads` that are not negative at this head on any run that ends with the word.
+        """Return, for each of the states `heads`, forms that are not negative there on any run with the word's outputs.
 
-        The word repeats the block of `period` iterations from index `block` on. In the forms, noises are numbered by
-        their indices among the head's noises that later iterations read.
+        The states are those at the start of a repeated block of `period` iterations from index `block` on. In the
+        forms, noises
+        are numbered by their place among those of the state's noises that later iterations read.
         """
         needed: dict[Key, list[Affine]] = {}
         after = range(block + period, self.count)
@@ -414,10 +425,11 @@ class _Word(PathRuns):
         block: int,
         period: int,
     ) -> Iterator[tuple[State, list[Halfspace]]]:
-        """Yield (head, conditions) for each run from one of `heads` to the exit, or through the block to another head.
+        """Yield (state, conditions) for each run from one of the states `heads` to the exit or to another of them.
 
-        The block has `period` iterations from index `block` on, and `endings` has the final states of runs that leave
-        it. For a run to another head the `needed` conditions of that head are included.
+        A run to another state leads through a block of iterations. The block has `period` iterations from index `block`
+        on. `endings` has, by the key of a state, the final states of runs
+        to the exit. For a run to another of `heads`, its conditions in `needed` are included.
         """
         for key, start in heads.items():
             for end in endings[key]:
@@ -439,7 +451,10 @@ class _Word(PathRuns):
         return multiple
 
     def _centered(self, form: Affine, means: Mapping[int, Affine]) -> Halfspace:
-        """Return `form` at the word's input, with centered noises in place of the noises that have `means`."""
+        """Return `form` with the word's input substituted, and with noises around 0 in place of some noises.
+
+        `means` maps the indices of these noises to their means; the other noises stay as they are.
+        """
         here = form.substituted(self._point)
         moved = sum(
             (c * means[noise].evaluate(self._point) for noise, c in here.noises if noise in means), here.constant
@@ -519,16 +534,20 @@ class LeastCosts:
         return min(candidates, key=lambda one: one.cost, default=None)
 
     def _system(self, each: AlignedExit, output: Candidate, values: Sequence[Fraction]) -> list[Halfspace] | None:
-        """Return the half-spaces of the noises with which the exit `each` is reached at `values` and gives `output`.
+        """Return half-spaces of the noises with which the exit `each` is reached at one input and gives `output`.
 
-        `values` are the inputs. None if the exit gives another output.
+        `values` are the values of that input. None if the exit gives another output.
         """
         balls = self._balls(each, output)
         point = {each.first_input + position: value for position, value in enumerate(values)}
         return None if balls is None else [item.with_values(point).closure() for item in (*each.slacks, *balls)]
 
     def _balls(self, each: AlignedExit, output: Candidate) -> list[Halfspace] | None:
-        """Return the conditions under which the exit `each` gives `output`; None if it gives another output."""
+        """Return half-spaces of noises and inputs on which the exit `each` has the outputs of `output`.
+
+        Real outputs have to be in the intervals of `output`. None if a finite output, or one without noise, is not that
+        of `output`.
+        """
         slots = self._program.core.slots
         forms = dict(each.reals)
         needed: list[Halfspace] = []

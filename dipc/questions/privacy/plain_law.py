@@ -63,10 +63,11 @@ def plain_release(program: Program) -> Program | None:
 
 
 def _choice(exit_: Exit, output: int) -> tuple[Affine, _Choice] | None:
-    """Return (the form of the inputs that `exit_` releases in the slot `output`, (weight, noises) of the exit).
+    """Return (the part of an output that depends on inputs alone, (probability of the exit, numbers of its noises)).
 
-    Each noise is given by (a/c)², where a is its rate as Laplace noise and c its factor in the output. None for exits
-    with conditions or weights that depend on eps, and for other noise than Laplace noise.
+    The output is that with the slot `output` in `exit_`. Each noise in the output has one number: (a/c)², where a is
+    its rate as Laplace noise and c its factor. None for exits with
+    conditions, for probabilities that depend on eps, and for other noise than Laplace noise.
     """
     state, value = exit_.state, exit_.state.outputs[output]
     if state.constraints.items or state.guards.items or not isinstance(value, Affine):

@@ -124,9 +124,9 @@ class FactorBase:
         return self._ends[key]
 
     def _ball(self, place: int, exponent: int, eps: Fraction, precision: int) -> flint.arb:
-        """Return a ball that contains b^`exponent` at `eps`, for the element b of the base with index `place`.
+        """Return a ball that contains the power b^`exponent` at `eps`, for the factor b with index `place`.
 
-        b is enclosed to about `precision` bits.
+        b is one of the independent functions of eps in this base. It is enclosed to about `precision` bits.
         """
         key = place, exponent, eps, precision
         if key not in self._balls:
@@ -215,9 +215,11 @@ def _powers(form: Factored, most: int) -> tuple[Factored, list[Fraction]]:
 def _joint(
     powers: Sequence[tuple[Factored, list[Fraction]] | None], counts: Sequence[int], orders: int
 ) -> Factored | None:
-    """Return `orders`·Π p_i^(k_i) for the k_i of `counts`; None if it is zero.
+    """Return `orders`·Π p_i^(k_i), the probability that the i-th output occurs k_i times; None if it is zero.
 
-    `powers` has, for each p_i, its form with the powers of its coefficient; None for a p_i that is zero.
+    `counts` has the k_i, and `orders` is the number of orders in which the outputs can occur. `powers` has, for each
+    p_i,
+    its factored form with the powers of its coefficient; None for a p_i that is zero.
     """
     coefficient, rate, exponents = Fraction(orders), Fraction(0), None
     for power, k in zip(powers, counts, strict=True):
