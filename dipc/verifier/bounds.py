@@ -219,9 +219,11 @@ def put_together(one: Way, other: Way, budget: Budget) -> list[Way] | None:
 
 
 def _without_opposites(one: Way, other: Way) -> tuple[Part, ...] | None:
-    """Return the parts of the way that is the union of `one` and `other`, which require opposites of one comparison.
+    """Unite `one` and `other` if they differ in one comparison alone, and it has opposite results in the two.
 
-    The result has all comparisons except for this one. None if the two ways differ in anything else.
+    Return the parts of the united way: all comparisons of the two ways without this one. Return None if the two ways
+    differ
+    in anything else.
     """
     if one.numbers != other.numbers:
         return None
@@ -338,10 +340,12 @@ def _limits(weight: Closed) -> tuple[Fraction, Fraction]:
 
 
 def _place(component: Part, compared: list[Part]) -> tuple[int, bool]:
-    """Return the index in `compared` of the single comparison of `component`, and whether it is there as it stands.
+    """Find the comparison of `component` in `compared`: return its index there, and True.
 
-    The second result is False if the entry of `compared` is the opposite of the comparison. A comparison that is there
-    in neither form is appended. Raises NotDerived if `component` has several comparisons.
+    If `compared` has the opposite of the comparison instead, return the index of the opposite, and False. If `compared`
+    has
+    neither, append `component` and return its index, and True. Raises NotDerived if `component` has several
+    comparisons.
     """
     if len(component.comparisons) != 1:
         raise NotDerived("a joint bound needs independent comparisons")
@@ -358,11 +362,13 @@ def _place(component: Part, compared: list[Part]) -> tuple[int, bool]:
 
 
 def _ends(component: Part, shown: ClassFacts, wanted: Required) -> tuple[_End, _End]:
-    """Return slacks that give a lower and an upper bound of the probability of the comparison in `component`.
+    """Return two slacks (low, high) that bound the probability of the only comparison in `component`.
 
-    The probability at any input of the class `shown` is at least that of the comparison with the first slack, and at
-    most that with the second. False in place of a slack is the bound 0, and True is the bound 1. `wanted` has alpha and
-    gamma.
+    At all inputs of the class `shown`, the probability is at least that of the comparison with the slack low, and at
+    most
+    that with the slack high. Where no slack is known, low is False, which stands for the bound 0, and high is True,
+    which
+    stands for the bound 1. `wanted` has alpha and gamma.
     """
     (comparison,) = component.comparisons
     if wanted.is_open and not component.continuous:
@@ -374,8 +380,9 @@ def _ends(component: Part, shown: ClassFacts, wanted: Required) -> tuple[_End, _
 def _least(comparison: Comparison, side: int, shown: ClassFacts, wanted: Required) -> Fraction | None:
     """Return a lower bound of `side` times the slack of the `comparison` on the class `shown`; None if none is proved.
 
-    `side` is 1 or -1, and `wanted` has alpha and gamma. If `wanted` leaves a distance open, `side` times the slack is
-    at least the result times the distance.
+    `side` is 1 or -1, and `wanted` has alpha and gamma. If `wanted` leaves alpha or gamma open, the bound is not the
+    result
+    itself but the result times the open distance.
     """
     bound = comparison.bound(side, shown, wanted)
     if bound is None or (wanted.is_open and bound.base < 0):

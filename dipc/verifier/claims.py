@@ -369,9 +369,9 @@ class _Evaluation:
     def _in_parts(self, value: Value, known: Value) -> Value:
         """Return the product of `value` and `known`, where all forms of `known` are >= 0, or all are <= 0.
 
-        If `known` >= 0, the product is max(value, 0)·known - max(-value, 0)·known. Each of these two products is
-        computed form by form: where a form of `value` is negative, the form 0 exceeds its product. If `known` <= 0, the
-        result is -(value·(-known)).
+        If `known` >= 0, the product is max(value, 0)·known - max(-value, 0)·known, since both factors of each product
+        are >= 0.
+        If `known` <= 0, the result is -(value·(-known)).
         """
         size = known if self._sign(known) > 0 else self._turned(known)
         zero = _as_value(Form.number(0))
@@ -409,7 +409,9 @@ class _Evaluation:
     def _sign(self, value: Value) -> int:
         """Return 1 if no form of `value` is ever negative, -1 if none is ever positive; otherwise 0.
 
-        The forms are compared with 0 for all eps > 0 and X > 0.
+        The forms are functions of eps and of unknown numbers, such as a number of queries. They are compared with 0
+        where eps
+        and the unknown numbers are positive.
         """
         forms = [form for group in value for form in group]
         if all(self._is_nonnegative(form) for form in forms):
@@ -467,7 +469,10 @@ class _Evaluation:
         return Form(above, self._multiply(left.denominator, divisor))
 
     def _exponential(self, value: Form) -> Form:
-        """Return exp(`value`) for a `value` of the form eps·(q + Σ r·X). Raises NotOneForm for others."""
+        """Return exp(`value`), where `value` must be eps·(q + r_1·X_1 + r_2·X_2 + ...) with rational q and r_i.
+
+        Each X_i is an unknown number, such as a number of queries. Raises NotOneForm for every other `value`.
+        """
         rates: dict[str, Fraction] = {}
         flat = _ZERO
         for growth, f in value.numerator.items():

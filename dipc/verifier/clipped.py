@@ -66,7 +66,10 @@ class Box:
 
 @dataclass(frozen=True)
 class _Clamp:
-    """The expression `form`, which is factor·x + offset for the input x called `key`, clamped to `ends`."""
+    """An affine expression of one input x, factor·x + offset, clamped to `ends`: (low, high), None for no bound.
+
+    `form` is the expression as it stands in the program, and `key` names the input x.
+    """
 
     key: Key
     factor: Fraction
@@ -164,10 +167,11 @@ def _named(ranges: Mapping[Key, Ends]) -> dict[str, Ends]:
 
 
 def _join(block: Block, numbers: set[str]) -> Block:
-    """Return `block` with each pair `v <- E; v <- F(v)` replaced by `v <- F(E)`, for the variables v in `numbers`.
+    """Return `block` with each pair of assignments `v <- E; v <- F(v)` replaced by `v <- F(E)`.
 
-    F reads v once, E does not read v, and E is a variable, an element of an array, or a clamp. F contains no expression
-    over a range, such as `sum(i in 1..m : v)`, since its variable could be v or occur in E.
+    This is done for variables v whose names are in `numbers`. F must read v once, E must not read v, and E must be a
+    variable, an element of an array, or a clamp. F must not contain an expression over a range, such as
+    `sum(i in 1..m : v)`, since its index could be v or occur in E.
     """
 
     def compose_assignments(part: object) -> Block | None:
@@ -289,7 +293,10 @@ class _Reader:
         return None
 
     def form(self, node: Any) -> _Clamp | None:
-        """Return the expression `node` as factor·x + offset for one input x; None if it has another form."""
+        """Return the expression `node` as factor·x + offset for one input x, a clamp without bounds.
+
+        Return None if `node` is not affine in one input.
+        """
         key = self.key(node)
         if key is not None:
             return _Clamp(key, _ONE, _ZERO, (None, None), node)
@@ -406,11 +413,14 @@ def moves(
 
 @dataclass(frozen=True)
 class _Sum:
-    """A group of inputs that all forms contain through one sum of their moves, each times its scale.
+    """A group of inputs that occur in all linear forms only through one weighted sum, Σ scale·move.
 
-    A form is a linear function of the moves of inputs. Form i contains the sum with the coefficient `column[i]`.
-    `members` has the (slot, scale) of each input of the group, and `widths` the width of each input's range by slot.
-    Adjacent inputs differ by at most `radius` in the `distance`.
+    The move of an input is its change between two adjacent inputs, and the forms are linear functions of such moves.
+    `column[i]` is the coefficient of the sum in form number i. `members` has the (slot, scale) of each input of the
+    group,
+    and `widths` the width of each input's range by slot (None: unbounded). Adjacent inputs differ by at most `radius`
+    in
+    the `distance`.
     """
 
     column: tuple[Fraction, ...]
@@ -420,11 +430,13 @@ class _Sum:
     radius: Fraction
 
     def signs(self, one_sided: int) -> tuple[Fraction, ...]:
-        """Return the signs of this sum that have to be tried for a worst case: 1, -1 or both.
+        """Return the signs of this sum that have to be tried to find a worst case of the forms: 1, -1 or both.
 
-        The worst case of the first `one_sided` forms is the least value, and that of other forms may be in either
-        direction. One sign suffices if no other form contains the sum, and if all coefficients in `column` that are not
-        0 have one sign.
+        Each of the first `one_sided` forms is worst where it is least. Each other form may be worst where it is least
+        or where
+        it is greatest. One sign suffices if no other form contains the sum, and if the nonzero coefficients in `column`
+        have
+        one sign.
         """
         if any(self.column[one_sided:]):
             return _ONE, -_ONE
@@ -432,9 +444,11 @@ class _Sum:
         return (-_ONE if True in falling else _ONE,) if len(falling) == 1 else (_ONE, -_ONE)
 
     def farthest(self, radius: Fraction) -> dict[int, Fraction]:
-        """Return, by slot, the move of the inputs with the greatest Σ scale·move within `radius`.
+        """Return the moves of inputs, by slot, that make this sum Σ scale·move greatest within `radius`.
 
-        Under the distances l1 and hamming the inputs share the radius, and those with the greatest gain move first.
+        Under linf each input moves as far as `radius` and its range allow. Under l1 the inputs share `radius`, and
+        under hamming
+        at most `radius` inputs move; in both cases the inputs that add most to the sum move first.
         """
         if self.distance == "linf":
             steps = {

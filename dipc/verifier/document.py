@@ -264,7 +264,10 @@ def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> s
 
 
 def _left_open(proved: _Data | None) -> tuple[str, int] | None:
-    """Return the constant m and its least value if the proof `proved` is about privacy for every m; otherwise None."""
+    """Return (name of the constant m, its least value) if the proof `proved` is about privacy for every m.
+
+    Return None for every other proof, and if `proved` is None.
+    """
     if proved is None or "adjacent" not in proved or "numbers" not in proved:
         return None
     return _of_numbers(proved["numbers"])
@@ -530,11 +533,12 @@ def read_document(source: str) -> Document:
 
 
 def _document(data: object, size: int, *, whole: bool = True) -> Document:
-    """Return the document of the parsed `data`.
+    """Return the document of the parsed JSON `data`.
 
-    If `whole` is true, `data` is a certificate; otherwise it is the proof or the refutation in one about a least
-    number. `size` is the length of its text. Raises Unreadable if the data has another format, Rejected if the digest
-    is wrong.
+    If `whole` is true, `data` is a complete certificate. Otherwise `data` is one half of a certificate about a least
+    number: its proof or its refutation. `size` is the length of the text. Raises Unreadable if the data has another
+    format,
+    Rejected if the digest is wrong.
     """
     if not isinstance(data, dict) or not isinstance(data.get("schema"), str):
         raise Unreadable("it is not a certificate of dipc: it has no `schema`")

@@ -343,12 +343,15 @@ class Agreement:
     def _stays_near(
         self, entry: _Entry, way: State, guard: Guard, width: Fraction, direction: Mapping[int, Fraction]
     ) -> bool:
-        """True if crossing `guard` on a straight line, out of the inputs that take the path `way`, is a finite change.
+        """True only if inputs just across `guard` are at a finite distance from the inputs that take the path `way`.
 
-        The distance between two inputs may be infinite: see the `metric` block. Each line starts at an input that takes
-        `way`, a path of the ideal, and leads in the direction -`direction`; along it, the form of the guard falls by
-        `width` per unit of length. Elements that are not in the guard do not change. `entry` has the finite inputs of
-        the iteration. False if the guard contains an input that is not an element of an array.
+        Some inputs are infinitely far apart by the `metric` block of the ideal. Here an input that takes `way`, a path
+        of the
+        ideal, moves on a straight line in the direction -`direction`, until `guard` no longer holds. The linear form of
+        `guard`
+        falls by `width` for each unit of length on this line. `entry` has the finite inputs of the iteration. False if
+        `guard`
+        contains an input that is not an element of an array.
         """
         slots = self._distances.machine.slots
         if any(slots[i].name not in self.shape.own.elements for i, _ in guard.form):
@@ -371,9 +374,11 @@ class Agreement:
     def _is_least(
         self, known: Sequence[Guard], form: Mapping[int, Fraction], constant: Fraction, radius: int, least: Fraction
     ) -> bool:
-        """True if `form` + `constant` + `radius`·gamma >= bound is proved at inputs with the guards `known`.
+        """True if `form` + `constant` + `radius`·gamma >= bound is proved wherever the guards `known` hold.
 
-        The bound is `least`, or `least` times the distance that is left open.
+        `form` has the coefficients of inputs by slot. The bound is `least`, or `least` times the distance that the
+        claim leaves
+        open, if it leaves one open.
         """
         bound = DistanceLine(_ZERO, least) if self.wanted.is_open else DistanceLine(least)
         left = self.wanted.gamma.scaled(radius) + bound.scaled(-1)
@@ -383,7 +388,10 @@ class Agreement:
     # --- outputs --------------------------------------------------------------------------------------
 
     def _differ(self, one: State, other: State, outputs: Iterable[tuple[int, int]]) -> bool:
-        """True if the runs `one` and `other` of the ideal have different values of some finite output in `outputs`."""
+        """True if the runs `one` and `other` of the ideal end with different values of some finite output.
+
+        `outputs` has a pair of slots for each output: the slot in the program, and the slot in the ideal.
+        """
         slots = self.shape.ideal.machine.slots
         return any(
             slots[slot].type != "real" and not _same(one.values[slot], other.values[slot]) for _, slot in outputs
@@ -695,10 +703,11 @@ def _drawn(statement: object, variable: str, parameter: str) -> tuple[str, Expr,
 
 
 def _require_declared(tree: Program, loop: Selection, parameter: str) -> None:
-    """Raise NotDerived unless the declarations of `tree` are those of the selection `loop`.
+    """Raise NotDerived unless the program `tree` declares what the search `loop` for a greatest value needs.
 
-    An array with `parameter` elements must be the only input. The answer must be the only output, start at the first
-    index, and have a domain with all indices.
+    The only input must be an array of reals, with indices from the loop's first one to the constant `parameter`. The
+    only
+    output must be the answer of the search. It must start at the first index, and its domain must end at `parameter`.
     """
     inputs, outputs = ([each for each in tree.variables if each.role == role] for role in ("input", "output"))
     match inputs:
@@ -779,10 +788,11 @@ def check_numbers(
 
 
 def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], budget: Budget) -> str | None:
-    """Return why the program's error may exceed all of the `stated` bounds for some m, or None if it is proved not to.
+    """Return None if the error of the program `tree` is proved to be at most one of `stated` for each m.
 
-    Each stated bound is a sum of probabilities that depends on m, from `bound.start` on. `tree` is the program.
-    Charges its work to `budget`.
+    Otherwise return the reason why the proof fails. Each of `stated` is a sum of probabilities that depends on m, for
+    all
+    m from `bound.start` on. Charges its work to `budget`.
     """
     parameter, wanted, terms = bound.parameter, bound.wanted, bound.normal
     constants = {**bound.claim.constants, parameter: Fraction(bound.start)}
@@ -890,10 +900,13 @@ class _UnionBound:
         ]
 
     def _coefficients(self, names: Mapping[str, Form], finished: Callable[[Form], Closed | None]) -> list[Ring]:
-        """Return the coefficients of beta in powers of m - start, as functions of the variable that replaces eps.
+        """Return the coefficients of beta, which must be a polynomial in m - start, beginning with the constant one.
 
-        `names` has the values of the names in beta, and `finished` returns a form as a function of this variable alone,
-        or None. Raises Rejected if beta is not such a polynomial in m.
+        Each coefficient is a function of the variable that replaces eps. `names` has the values of the names in beta,
+        and
+        `finished` returns a form as a function of this variable alone, or None if it is none. Raises Rejected if beta
+        is not
+        such a polynomial.
         """
         assert self.claim.beta is not None, "a claim without beta was refused"
         later = Form.unknown(self.parameter, Fraction(self.start))
@@ -964,11 +977,13 @@ class _UnionBound:
     def _inequality(
         self, place: int, power: int, needed: Mapping[int, int], intervals: tuple[Interval, ...]
     ) -> str | None:
-        """Return None if the coefficient of `power` in beta is proved to be at least a sum of probabilities of terms.
+        """Return None if one coefficient of beta is proved to be at least a sum of probabilities, else the reason.
 
-        Otherwise return the reason. `needed` has, for the index of each term, how often the sum contains it. `place` is
-        the index of the obligation with the proof, which must be about `intervals`. Raises Rejected for a wrong
-        obligation.
+        Beta is a polynomial in m - start, and the coefficient is that of (m - start)^`power`. `needed` has the index of
+        each
+        term with the number of times that the sum contains its probability. `place` is the index of the obligation with
+        the
+        proof, which must be about `intervals`. Raises Rejected for a wrong obligation.
         """
         value, missing = self._shown(place, power, intervals)
         if isinstance(value, Enclosed):
@@ -987,8 +1002,10 @@ class _UnionBound:
     def _above_one(self, places: Sequence[int], near: tuple[Interval, ...]) -> str | None:
         """Return None if beta is proved to be >= 1 at `start` and nondecreasing in m from there on, else the reason.
 
-        `places` has the index of an obligation for each coefficient of beta; the obligations must be about the
-        intervals `near`. Raises Rejected for wrong obligations.
+        Beta is a polynomial in m - start. `places` has the index of an obligation for each of its coefficients,
+        beginning with
+        the constant one. Each of these obligations must be about the intervals `near`. Raises Rejected for wrong
+        obligations.
         """
         if len(places) != len(self.coefficients):
             raise Rejected("not every coefficient shows that beta is above 1")
@@ -1003,8 +1020,10 @@ class _UnionBound:
     def _shown(self, place: int, power: int, intervals: tuple[Interval, ...]) -> tuple[Probability, str | None]:
         """Return (f, None) if the obligation with index `place` proves that a coefficient of beta is at least 1 - f.
 
-        Otherwise return (f, the reason). The coefficient is that of `power`. Raises Rejected if the obligation is not
-        about `intervals`.
+        Beta is a polynomial in m - start, and the coefficient is that of (m - start)^`power`. The probability f is the
+        one that
+        the obligation states. Without a proof, return (f, the reason). Raises Rejected if the obligation is not about
+        `intervals`.
         """
         decided = self.obligations[read.index(place, self.obligations)]
         if decided.intervals != intervals:

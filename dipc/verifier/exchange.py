@@ -156,9 +156,12 @@ class _ProductCheck:
         return self.theorem.machine.declared("input")
 
     def require(self, rows: Sequence[tuple[Sequence[str], Sequence[str | None]]]) -> None:
-        """Raise Rejected or NotDerived unless exchanges turn each input of the product into the input of one of `rows`.
+        """Raise Rejected or NotDerived unless `rows`, with the stated exchanges of inputs, stand for all inputs.
 
-        Each of `rows` is a pair (cells of inputs, cells of outputs).
+        The inputs in question are all combinations of the values that the certificate lists for each input. Each
+        combination
+        must become the inputs of exactly one row by exchanges. Each of `rows` is a pair (cells of inputs, cells of
+        outputs).
         """
         inputs: list[list[Value]] = []
         paths: list[RowPath] = []
@@ -197,7 +200,7 @@ class _ProductCheck:
         return self.ideal.path_at(inputs)
 
     def _require_alike(self, others: Set[int]) -> None:
-        """Raise Rejected unless the inputs in each group of `alike` have one type and equal values.
+        """Raise Rejected unless the inputs in each group of the certificate's field `alike` have one type and equal values.
 
         Each input may be in one group only, and the inputs with an index in `others` may be in none.
         """
@@ -205,9 +208,9 @@ class _ProductCheck:
         self._require_same_values(self.product.alike)
 
     def _require_places(self, exchanged: PathExchanges) -> None:
-        """Raise Rejected unless all inputs of `exchanged` are real or int, and each is named once.
+        """Raise Rejected unless all inputs that `exchanged` names are real or int, and each is named once.
 
-        Inputs of one block must have one type and the same values.
+        The inputs of each of its blocks must also have one type and the same list of values.
         """
         require_places(exchanged.places, len(self._slots))
         if any(self._slots[place].type not in OPEN for place in exchanged.places):
@@ -268,8 +271,10 @@ class _ProductCheck:
                 raise Rejected(f"the answer depends on the input {place}, which is said to make no difference")
 
     def _regions(self, path: Path) -> list[frozenset[frozenset[Guard]]]:
-        """Return a set for each combination of finite inputs: the guards of each path with the answer of `path`.
+        """Return, for each combination of finite inputs, where the ideal has the answer of `path`.
 
+        Each item of the list is a set with one element for each path of the ideal with this answer: the guards of that
+        path.
         Outputs that do not matter for dd are not compared. Raises NotDerived if an answer is a function of the inputs.
         """
         if any(isinstance(value, Affine) for value in self.ideal.decisive_outputs(path.answer)):

@@ -599,12 +599,11 @@ class Execution:
     # --- uniting ----------------------------------------------------------------------------------
 
     def _united(self, numbers: list[int]) -> list[int]:
-        """Return the indices `numbers` of states, with one new state in place of states that can be united.
+        """Return the list `numbers` of indices of states, with one new state in place of states that can be united.
 
         All of the states have the same next instruction. States can be united if they have equal values and equal
         random
-        choices, and if every run with these choices that satisfies the constraints of the new state reaches one of
-        them.
+        choices. Every run with these choices that satisfies the constraints of the new state must reach one of them.
         """
         groups: dict[object, list[int]] = {}
         for number in numbers:
@@ -636,7 +635,9 @@ class Execution:
     def _is_disjoint(self, member: State, whole: Constraints, other: State) -> bool:
         """True only if no run can reach both `other` and one of the states that are to be united.
 
-        `member` is one of these states, and `whole` has the constraints of all of them together.
+        `member` is one of the states to be united; all of them have made the same random choices. `whole` has the
+        constraints
+        of the state that would replace them.
         """
         if member.history and other.history:
             self.budget.spend(min(len(member.history), len(other.history)))

@@ -151,7 +151,7 @@ class _Symbolic(Execution):
     """
 
     def has_ties(self, form: Affine) -> bool:
-        """True unless `form` is constant: inputs may make it 0."""
+        """True if `form` can be 0 at some inputs: unless it is constant."""
         return bool(form.terms)
 
     def is_nonnegative(self, form: Affine, known: Constraints) -> bool:
@@ -391,11 +391,14 @@ class Ideal:
         is_left: Callable[[_Symbolic, Constraints, Sequence[Guard], NoiseHalfspace], bool],
         block: str,
     ) -> Iterator[tuple[list[Guard], bool]]:
-        """Yield (guards of the part, value of `holds` there) for parts of the set on which all guards of `known` hold.
+        """Cut the set of inputs where all guards of `known` hold, and yield (guards of a part, value of `holds` there).
 
-        A part on which `holds` is not decided is cut in two by a half-space. `is_left` says for each half whether it is
-        kept; otherwise it is dropped. `block` names the part of the program that is evaluated, for the message of the
-        error. Raises NotDerived if there are too many parts.
+        A part on which `holds` raises Split is cut in two by a half-space. A half is dropped if `is_left` is false for
+        it.
+        `holds` is called with a run and the constraints of the part; `is_left` also gets the guards of the part and the
+        half-space of the half. `block` names the evaluated part of the program in the error message. Raises NotDerived
+        if there
+        are too many parts.
         """
         run = _Symbolic(self.machine, Wanted({}, every=True), self.budget)
         waiting = [list(known)]
@@ -504,7 +507,7 @@ class Ideal:
                     yield subset
 
     def _distance_bound(self, guard: Guard, point: Mapping[int, Fraction]) -> Fraction:
-        """Return a lower bound of the distance from `point` to where `guard` holds."""
+        """Return a lower bound of the distance from `point` to all inputs that satisfy `guard`."""
         missing = -guard.value_at(point)
         if missing <= 0 or self.norm == "discrete":
             return _ZERO
@@ -536,9 +539,11 @@ class Ideal:
         return least({}, list(guards), self.integer_inputs, self.budget) is not None
 
     def _nearest(self, guards: Sequence[Guard], point: Mapping[int, Fraction], *, whole: bool) -> Fraction | None:
-        """Return the least d(`point`, u) over all u in the closure of `guards`; with `whole` over integers alone.
+        """Return the least distance from `point` to the points where `guards` hold; boundaries count as points of this set.
 
-        None if no integers satisfy the guards.
+        If `whole` is true, only points with integer coordinates count, and the result is None if no such point
+        satisfies the
+        guards. Points have the values of inputs by slot.
         """
         # The variables are steps from the point, so that they are integers if the point has integers.
         away = [Guard(guard.form, guard.value_at(point), strict=False) for guard in guards]

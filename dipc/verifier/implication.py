@@ -367,10 +367,11 @@ def _at_some_distances(
     intervals: Sequence[Interval],
     budget: Budget,
 ) -> Follows:
-    """Return NO if at one of four distances the bound `asked` is shown to be below the bound `proved`, otherwise OPEN.
+    """Return NO if the bound `asked` is shown to be below the bound `proved` at some distance and eps, else OPEN.
 
-    Each bound is a pair (expression, values of the names in it). They are compared at sampled eps of `intervals`.
-    Charges its work to `budget`.
+    Each bound is a pair (expression, values of the names in it), where values may depend on the distance that a claim
+    leaves open. Four distances, from 1/8 to 64, are tried with sampled eps of `intervals`. Charges its work to
+    `budget`.
     """
     for distance in (Fraction(1), Fraction(8), Fraction(64), Fraction(1, 8)):
         betas = []

@@ -152,9 +152,9 @@ def _require_domain(
 ) -> None:
     """Raise _NotAnIndex unless the domain `type_` of an output has all values that the output may take.
 
-    They are the integers from `low` + `shift` to `high` + `shift`, and the `numbers`, which must lie outside of this
-    range.
-    `tree` is the program, and `high` must be the constant `parameter` plus a number.
+    The output may take the integers from `low` + `shift` to `high` + `shift`, and the `numbers`, which must lie outside
+    of
+    this range. `tree` is the program, and `high` must be the constant `parameter` plus a number.
     """
     domain = tree.domain(type_)
     if not isinstance(domain, Range):

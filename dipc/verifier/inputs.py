@@ -194,13 +194,13 @@ class Coverage:
         )
 
     def _is_about_its_own(self, shown: ClassFacts) -> bool:
-        """True if the class `shown` covers all of its own inputs: its bound holds for the program there.
+        """True if the class `shown` covers all of its own inputs, so that its bound holds for the program there.
 
-        These inputs have the class's answer, and lie in two kinds of its half-spaces. The first kind does not depend on
-        alpha;
-        boundaries do not count, except for half-spaces of integers alone. The second kind is listed in `beside`: other
-        answers
-        are just beyond it. The other half-spaces follow from the distance.
+        Its own inputs have the answer of the class, and lie in two kinds of its half-spaces: those that do not depend
+        on alpha,
+        and those listed in `beside`, just beyond which the answer is another one. In the first kind boundaries do not
+        count,
+        except in half-spaces of integer inputs alone.
         """
         within = [replace(half, strict=not self._is_whole(half)) for half in shown.halfspaces if not half.step]
         within += [shown.halfspaces[place] for place in shown.beside]

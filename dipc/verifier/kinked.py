@@ -132,9 +132,11 @@ class _Piece:
 
     @property
     def doublings(self) -> int:
-        """An n such that |integrand| is at most 2^n times the product of its exponential factors.
+        """An n such that the absolute value of the integrand is at most 2^n times the product of exponentials that bounds it.
 
-        The bound also holds at complex arguments.
+        Each density and each tail of a law in the integrand is bounded by an exponential, up to a constant factor. The
+        bound
+        also holds at complex arguments.
         """
         return sum(leaf.count * (len(leaf.forms) - 1 + leaf.spread.laplace) for leaf in self.leaves)
 
@@ -145,12 +147,13 @@ class _Piece:
         return size / 2 if self.center.laplace else Fraction(2, 5) * root_around(1 / size, 10)[1]
 
     def steepness(self, u: Fraction | None) -> tuple[Fraction, Fraction]:
-        """Return (Σ s²/v over normal noises of variance v, Σ r·s over Laplace noises of rate r).
+        """Return the pair (Σ s²/v over normal noises, Σ r·s over Laplace noises) of the center and its leaves.
 
-        The noises are the center and its leaves. If the center is `u`·eps, the bounds of a leaf are numbers (a·u +
-        d)·eps, and
-        s is the greatest |a·u + d|; for the center, s is |u|. If `u` is None, s is the greatest |a|, and 1 for the
-        center.
+        v is the variance of a noise, and r the rate of one. The bounds of a leaf are numbers (a·u + d)·eps if the
+        center is
+        u·eps. Then s is the greatest |a·u + d|, and |u| for the center itself. If `u` is None, s is the greatest |a|,
+        and 1 for
+        the center.
         """
         squares = rates = _ZERO
         factors = [(leaf.spread, leaf.forms, leaf.count) for leaf in self.leaves]

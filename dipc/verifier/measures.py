@@ -252,10 +252,13 @@ class _Elimination:
         return _Factor(frozenset([i]), pieces, unit)
 
     def _with_sums(self, densities: dict[int, _Factor], rows: Sequence[_Row]) -> list[_Row]:
-        """Return `rows` with one noise X in place of each group of noises with proportional coefficients.
+        """Return `rows` with one noise in place of each group of noises whose coefficients are proportional in all `rows`.
 
-        For a group of Y_i and Y_j, X = Y_i + ratio·Y_j takes the number i; in `densities` the density of X replaces
-        theirs.
+        If Y_j always occurs with `ratio` times the coefficient of Y_i, then Y_i + ratio·Y_j replaces both. The new
+        noise keeps
+        the index i in `rows`, and its density replaces those of both in `densities`. If noises are integers, only the
+        ratios 1
+        and -1 are united.
         """
         gone: set[int] = set()
         for members in by_direction(form for form, _ in rows).values():
@@ -327,9 +330,11 @@ class _Elimination:
         return {key: Fraction(c, total.unit) for key, c in value.items()}
 
     def _unit(self, factors: Iterable[_Factor], v: int) -> int:
-        """Return the least common multiple of the coefficients of the variable `v` in `factors`.
+        """Return the least common multiple of the coefficients that the variable `v` has in the half-spaces of `factors`.
 
-        The result is 1 if variables are real. For integers, the bounds of `v` are multiples of 1/this number.
+        If variables are integers, the bounds of `v` in the integral are multiples of 1/result. If they are real, the
+        result is
+        1.
         """
         if not self.whole:
             return 1
@@ -562,7 +567,10 @@ def _monomial_product(monomial: _Monomial, v: int, power: int, slope: Number) ->
 
 
 def _power(monomial: _Monomial, v: int) -> tuple[int, Number]:
-    """Return the (n, l) of the factor Y_v^n·e^{l·Y_v} of `monomial`, for the variable `v`."""
+    """Return the exponents (n, l) of the factor Y^n·e^{l·Y} of `monomial`, where Y is the variable `v`.
+
+    The result is (0, 0) if the variable does not occur.
+    """
     return next(((n, l) for i, n, l in monomial if i == v), (0, 0))
 
 

@@ -82,20 +82,22 @@ def _most_scale(tree: Tree) -> Fraction:
 
 @dataclass(frozen=True, slots=True)
 class _Ends:
-    """The points at which the integral over a center t is cut into integrals over half-lines.
+    """The points at which the integral over a center with the value t is cut into integrals over half-lines.
 
-    x is the value of the center's parent. The points are t = u·eps for each u in `still`, and t = x - u·eps for each u
-    in `moving`.
+    The fixed points are t = u·eps for each u in `still`. The others move with x, the value of the center's parent: they
+    are
+    t = x - u·eps for each u in `moving`.
     """
 
     still: tuple[Fraction, ...]
     moving: tuple[Fraction, ...]
 
     def moves(self, slope: Fraction, above: Fraction) -> list[Fraction]:
-        """Return the offsets w of the center's nodes t = k·h + w·eps, one for each point at which the integral is cut.
+        """Return the offsets w of the grids of nodes t = k·h + w·eps of a center, for all integers k.
 
-        Each of these points is then a node. `above` is the offset of the parent's nodes. If there are no such points,
-        the only offset is `slope`·`above`.
+        There is one offset for each point at which the integral is cut, so that this point is itself a node. `above` is
+        the
+        offset of the parent's nodes. If the integral is not cut, the only offset is `slope`·`above`.
         """
         return [*self.still, *(above - u for u in self.moving)] or [slope * above]
 
@@ -114,11 +116,12 @@ class _Plan:
     """The centers of a tree, parents first, with everything for lemma N1 that does not depend on eps.
 
     For each center, `parents` has the index of its parent (-1 at the root), and `ends` the points at which its integral
-    is cut. `moves` has the pairs (offset w of its nodes, offset of its parent's nodes). `curvatures` has a sum of a²/v
-    over
-    the normal laws in the integrand: v is the variance, and a the change of the argument as the center grows by 1.
-    Where
-    |Im eps| <= ν, the quadrature sum is at most 2^bits·e^{ν²·D2/2}, where D2 is `spread`.
+    is
+    cut. `moves` has the pairs (offset w of its nodes, offset of its parent's nodes). `curvatures` has a sum of a²/v
+    over the
+    normal laws in the integrand: v is the variance, and a the change of the law's argument as the center grows by 1. If
+    the
+    imaginary part of eps is at most ν, the quadrature sum is at most 2^`bits`·e^{ν²·`spread`/2}.
     """
 
     centers: tuple[Center, ...]
@@ -196,9 +199,10 @@ class _Plan:
 
 
 def _factors(center: Center) -> list[tuple[Sequence[Form], Fraction]]:
-    """Return (its forms, count/variance) for each factor of the integrand over `center`.
+    """Return a pair for each factor of the integrand over `center`: (its linear forms, count/variance).
 
-    The factors are the density of the center, and the probability of each of its leaves.
+    The factors are the density of the center, with count 1, and the probability of each group of equal leaves, with the
+    number of leaves as count.
     """
     result: list[tuple[Sequence[Form], Fraction]] = [(((_ONE, -center.slope, _ZERO),), 1 / center.spread.size)]
     return result + [(leaf.forms, count / leaf.spread.size) for leaf, count in center.leaves]
@@ -298,10 +302,15 @@ def half_weight(n: int, bits: int) -> Pair:
 class _Table:
     """The values of one factor of the integrand at the nodes of a center and of its parent.
 
-    The nodes are t = k·h + w·eps and x = j·h' + w'·eps. The argument of the factor is the form a·t + b·x + d·eps, which
-    is `first`·k + `second`·j in multiples of `unit`, plus `start` + `slope`·u, with an error of at most `away`. `known`
-    has the values by the integer `first`·k + `second`·j. The factor is the normal distribution function with this
-    `variance`, or its density if `density`.
+    The nodes of the center are t = k·h + w·eps for integers k, and those of the parent x = j·h' + w'·eps for integers
+    j. The
+    argument of the factor is a linear form of t, x and eps, where eps is expanded around its middle as middle +
+    radius·u.
+    The argument equals (`first`·k + `second`·j)·`unit` + `start` + `slope`·u, with an error of at most `away`. `known`
+    has
+    the values by the integer `first`·k + `second`·j. The factor is the normal distribution function with this
+    `variance`,
+    or its density if `density`.
     """
 
     known: dict[int, Series]
@@ -395,10 +404,11 @@ class _Sum:
     ) -> list[Series]:
         """Return, for each node of the parent, one integral over center `number`; `above` is the offset of these nodes.
 
-        The integral is below the `cut` (`side` -1), above it (1), or over the whole line (`cut` None). A cut is (True
-        if it moves with the parent, its u). `stretch` is about the part of the line whose formula is integrated: (the
-        leaves
-        with their nearest bounds on this part, the number of fixed cuts below it).
+        The integral is below the `cut` (`side` -1), above it (1), or over the whole line (`cut` None). A cut is (False,
+        u) at the point u·eps, or (True, u) at the parent's value minus u·eps. `stretch` is about the part of the
+        line whose formula is integrated: (the leaves with their nearest bounds on this part, the number of fixed cuts
+        below
+        it).
         """
         cell, center, ends = self._cell, self._plan.centers[number], self._plan.ends[number]
         moving = cut is not None and cut[0]
@@ -470,7 +480,7 @@ class _Sum:
 
         For a leaf, `tables` has a table for each of its bounds, and the leaf's probability is taken to the power
         `count`. For
-        the center's density, `tables` has one table, and the factor 1/√v is left out.
+        the center's density, `tables` has one table, and the factor 1/√v, with the variance v, is left out.
         """
         cell, result = self._cell, []
         for table in tables:
