@@ -222,8 +222,7 @@ def _without_opposites(one: Way, other: Way) -> tuple[Part, ...] | None:
     """Unite `one` and `other` if they differ in one comparison alone, and it has opposite results in the two.
 
     Return the parts of the united way: all comparisons of the two ways without this one. Return None if the two ways
-    differ
-    in anything else.
+    differ in anything else.
     """
     if one.numbers != other.numbers:
         return None
@@ -343,8 +342,7 @@ def _place(component: Part, compared: list[Part]) -> tuple[int, bool]:
     """Find the comparison of `component` in `compared`: return its index there, and True.
 
     If `compared` has the opposite of the comparison instead, return the index of the opposite, and False. If `compared`
-    has
-    neither, append `component` and return its index, and True. Raises NotDerived if `component` has several
+    has neither, append `component` and return its index, and True. Raises NotDerived if `component` has several
     comparisons.
     """
     if len(component.comparisons) != 1:
@@ -365,10 +363,8 @@ def _ends(component: Part, shown: ClassFacts, wanted: Required) -> tuple[_End, _
     """Return two slacks (low, high) that bound the probability of the only comparison in `component`.
 
     At all inputs of the class `shown`, the probability is at least that of the comparison with the slack low, and at
-    most
-    that with the slack high. Where no slack is known, low is False, which stands for the bound 0, and high is True,
-    which
-    stands for the bound 1. `wanted` has alpha and gamma.
+    most that with the slack high. Where no slack is known, low is False, which stands for the bound 0, and high is
+    True, which stands for the bound 1. `wanted` has alpha and gamma.
     """
     (comparison,) = component.comparisons
     if wanted.is_open and not component.continuous:
@@ -381,8 +377,7 @@ def _least(comparison: Comparison, side: int, shown: ClassFacts, wanted: Require
     """Return a lower bound of `side` times the slack of the `comparison` on the class `shown`; None if none is proved.
 
     `side` is 1 or -1, and `wanted` has alpha and gamma. If `wanted` leaves alpha or gamma open, the bound is not the
-    result
-    itself but the result times the open distance.
+    result itself but the result times the open distance.
     """
     bound = comparison.bound(side, shown, wanted)
     if bound is None or (wanted.is_open and bound.base < 0):

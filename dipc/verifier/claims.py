@@ -370,8 +370,7 @@ class _Evaluation:
         """Return the product of `value` and `known`, where all forms of `known` are >= 0, or all are <= 0.
 
         If `known` >= 0, the product is max(value, 0)·known - max(-value, 0)·known, since both factors of each product
-        are >= 0.
-        If `known` <= 0, the result is -(value·(-known)).
+        are >= 0. If `known` <= 0, the result is -(value·(-known)).
         """
         size = known if self._sign(known) > 0 else self._turned(known)
         zero = _as_value(Form.number(0))
@@ -410,8 +409,7 @@ class _Evaluation:
         """Return 1 if no form of `value` is ever negative, -1 if none is ever positive; otherwise 0.
 
         The forms are functions of eps and of unknown numbers, such as a number of queries. They are compared with 0
-        where eps
-        and the unknown numbers are positive.
+        where eps and the unknown numbers are positive.
         """
         forms = [form for group in value for form in group]
         if all(self._is_nonnegative(form) for form in forms):

@@ -417,10 +417,8 @@ class _Sum:
 
     The move of an input is its change between two adjacent inputs, and the forms are linear functions of such moves.
     `column[i]` is the coefficient of the sum in form number i. `members` has the (slot, scale) of each input of the
-    group,
-    and `widths` the width of each input's range by slot (None: unbounded). Adjacent inputs differ by at most `radius`
-    in
-    the `distance`.
+    group, and `widths` the width of each input's range by slot (None: unbounded). Adjacent inputs differ by at most
+    `radius` in the `distance`.
     """
 
     column: tuple[Fraction, ...]
@@ -433,10 +431,8 @@ class _Sum:
         """Return the signs of this sum that have to be tried to find a worst case of the forms: 1, -1 or both.
 
         Each of the first `one_sided` forms is worst where it is least. Each other form may be worst where it is least
-        or where
-        it is greatest. One sign suffices if no other form contains the sum, and if the nonzero coefficients in `column`
-        have
-        one sign.
+        or where it is greatest. One sign suffices if no other form contains the sum, and if the nonzero coefficients in
+        `column` have one sign.
         """
         if any(self.column[one_sided:]):
             return _ONE, -_ONE
@@ -447,8 +443,7 @@ class _Sum:
         """Return the moves of inputs, by slot, that make this sum Σ scale·move greatest within `radius`.
 
         Under linf each input moves as far as `radius` and its range allow. Under l1 the inputs share `radius`, and
-        under hamming
-        at most `radius` inputs move; in both cases the inputs that add most to the sum move first.
+        under hamming at most `radius` inputs move; in both cases the inputs that add most to the sum move first.
         """
         if self.distance == "linf":
             steps = {

@@ -537,8 +537,7 @@ def _document(data: object, size: int, *, whole: bool = True) -> Document:
 
     If `whole` is true, `data` is a complete certificate. Otherwise `data` is one half of a certificate about a least
     number: its proof or its refutation. `size` is the length of the text. Raises Unreadable if the data has another
-    format,
-    Rejected if the digest is wrong.
+    format, Rejected if the digest is wrong.
     """
     if not isinstance(data, dict) or not isinstance(data.get("schema"), str):
         raise Unreadable("it is not a certificate of dipc: it has no `schema`")

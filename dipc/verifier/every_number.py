@@ -346,12 +346,9 @@ class Agreement:
         """True only if inputs just across `guard` are at a finite distance from the inputs that take the path `way`.
 
         Some inputs are infinitely far apart by the `metric` block of the ideal. Here an input that takes `way`, a path
-        of the
-        ideal, moves on a straight line in the direction -`direction`, until `guard` no longer holds. The linear form of
-        `guard`
-        falls by `width` for each unit of length on this line. `entry` has the finite inputs of the iteration. False if
-        `guard`
-        contains an input that is not an element of an array.
+        of the ideal, moves on a straight line in the direction -`direction`, until `guard` no longer holds. The linear
+        form of `guard` falls by `width` for each unit of length on this line. `entry` has the finite inputs of the
+        iteration. False if `guard` contains an input that is not an element of an array.
         """
         slots = self._distances.machine.slots
         if any(slots[i].name not in self.shape.own.elements for i, _ in guard.form):
@@ -377,8 +374,7 @@ class Agreement:
         """True if `form` + `constant` + `radius`·gamma >= bound is proved wherever the guards `known` hold.
 
         `form` has the coefficients of inputs by slot. The bound is `least`, or `least` times the distance that the
-        claim leaves
-        open, if it leaves one open.
+        claim leaves open, if it leaves one open.
         """
         bound = DistanceLine(_ZERO, least) if self.wanted.is_open else DistanceLine(least)
         left = self.wanted.gamma.scaled(radius) + bound.scaled(-1)
@@ -706,8 +702,8 @@ def _require_declared(tree: Program, loop: Selection, parameter: str) -> None:
     """Raise NotDerived unless the program `tree` declares what the search `loop` for a greatest value needs.
 
     The only input must be an array of reals, with indices from the loop's first one to the constant `parameter`. The
-    only
-    output must be the answer of the search. It must start at the first index, and its domain must end at `parameter`.
+    only output must be the answer of the search. It must start at the first index, and its domain must end at
+    `parameter`.
     """
     inputs, outputs = ([each for each in tree.variables if each.role == role] for role in ("input", "output"))
     match inputs:
@@ -791,8 +787,7 @@ def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], bud
     """Return None if the error of the program `tree` is proved to be at most one of `stated` for each m.
 
     Otherwise return the reason why the proof fails. Each of `stated` is a sum of probabilities that depends on m, for
-    all
-    m from `bound.start` on. Charges its work to `budget`.
+    all m from `bound.start` on. Charges its work to `budget`.
     """
     parameter, wanted, terms = bound.parameter, bound.wanted, bound.normal
     constants = {**bound.claim.constants, parameter: Fraction(bound.start)}
@@ -903,10 +898,8 @@ class _UnionBound:
         """Return the coefficients of beta, which must be a polynomial in m - start, beginning with the constant one.
 
         Each coefficient is a function of the variable that replaces eps. `names` has the values of the names in beta,
-        and
-        `finished` returns a form as a function of this variable alone, or None if it is none. Raises Rejected if beta
-        is not
-        such a polynomial.
+        and `finished` returns a form as a function of this variable alone, or None if it is none. Raises Rejected if
+        beta is not such a polynomial.
         """
         assert self.claim.beta is not None, "a claim without beta was refused"
         later = Form.unknown(self.parameter, Fraction(self.start))
@@ -980,10 +973,8 @@ class _UnionBound:
         """Return None if one coefficient of beta is proved to be at least a sum of probabilities, else the reason.
 
         Beta is a polynomial in m - start, and the coefficient is that of (m - start)^`power`. `needed` has the index of
-        each
-        term with the number of times that the sum contains its probability. `place` is the index of the obligation with
-        the
-        proof, which must be about `intervals`. Raises Rejected for a wrong obligation.
+        each term with the number of times that the sum contains its probability. `place` is the index of the obligation
+        with the proof, which must be about `intervals`. Raises Rejected for a wrong obligation.
         """
         value, missing = self._shown(place, power, intervals)
         if isinstance(value, Enclosed):
@@ -1003,9 +994,8 @@ class _UnionBound:
         """Return None if beta is proved to be >= 1 at `start` and nondecreasing in m from there on, else the reason.
 
         Beta is a polynomial in m - start. `places` has the index of an obligation for each of its coefficients,
-        beginning with
-        the constant one. Each of these obligations must be about the intervals `near`. Raises Rejected for wrong
-        obligations.
+        beginning with the constant one. Each of these obligations must be about the intervals `near`. Raises Rejected
+        for wrong obligations.
         """
         if len(places) != len(self.coefficients):
             raise Rejected("not every coefficient shows that beta is above 1")
@@ -1021,9 +1011,8 @@ class _UnionBound:
         """Return (f, None) if the obligation with index `place` proves that a coefficient of beta is at least 1 - f.
 
         Beta is a polynomial in m - start, and the coefficient is that of (m - start)^`power`. The probability f is the
-        one that
-        the obligation states. Without a proof, return (f, the reason). Raises Rejected if the obligation is not about
-        `intervals`.
+        one that the obligation states. Without a proof, return (f, the reason). Raises Rejected if the obligation is
+        not about `intervals`.
         """
         decided = self.obligations[read.index(place, self.obligations)]
         if decided.intervals != intervals:

@@ -159,9 +159,8 @@ class _ProductCheck:
         """Raise Rejected or NotDerived unless `rows`, with the stated exchanges of inputs, stand for all inputs.
 
         The inputs in question are all combinations of the values that the certificate lists for each input. Each
-        combination
-        must become the inputs of exactly one row by exchanges. Each of `rows` is a pair (cells of inputs, cells of
-        outputs).
+        combination must become the inputs of exactly one row by exchanges. Each of `rows` is a pair (cells of inputs,
+        cells of outputs).
         """
         inputs: list[list[Value]] = []
         paths: list[RowPath] = []
@@ -200,9 +199,10 @@ class _ProductCheck:
         return self.ideal.path_at(inputs)
 
     def _require_alike(self, others: Set[int]) -> None:
-        """Raise Rejected unless the inputs in each group of the certificate's field `alike` have one type and equal values.
+        """Raise Rejected unless the inputs in each group that `alike` states have one type and equal values.
 
-        Each input may be in one group only, and the inputs with an index in `others` may be in none.
+        The groups are in the certificate. Each input may be in one group only, and the inputs with an index in `others`
+        may be in none.
         """
         require_places([*others, *places_of(self.product.alike)], len(self._slots))
         self._require_same_values(self.product.alike)
@@ -274,8 +274,8 @@ class _ProductCheck:
         """Return, for each combination of finite inputs, where the ideal has the answer of `path`.
 
         Each item of the list is a set with one element for each path of the ideal with this answer: the guards of that
-        path.
-        Outputs that do not matter for dd are not compared. Raises NotDerived if an answer is a function of the inputs.
+        path. Outputs that do not matter for dd are not compared. Raises NotDerived if an answer is a function of the
+        inputs.
         """
         if any(isinstance(value, Affine) for value in self.ideal.decisive_outputs(path.answer)):
             raise NotDerived("the answer of its `ideal` is a function of the inputs")

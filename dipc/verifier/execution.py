@@ -504,10 +504,8 @@ class Execution:
         """Yield (weight, choice, next state) for each state that follows `state` by one instruction.
 
         If the constraints do not decide a comparison, `state` is first cut into parts in which the comparison is
-        decided. Each
-        part takes `cost` steps of the budget. The weight is None in place of 1, and the choice is None if nothing was
-        chosen at
-        random.
+        decided. Each part takes `cost` steps of the budget. The weight is None in place of 1, and the choice is None if
+        nothing was chosen at random.
         """
         instruction = self.machine.code[state.at]
         open_ = [state.known]
@@ -602,8 +600,8 @@ class Execution:
         """Return the list `numbers` of indices of states, with one new state in place of states that can be united.
 
         All of the states have the same next instruction. States can be united if they have equal values and equal
-        random
-        choices. Every run with these choices that satisfies the constraints of the new state must reach one of them.
+        random choices. Every run with these choices that satisfies the constraints of the new state must reach one of
+        them.
         """
         groups: dict[object, list[int]] = {}
         for number in numbers:
@@ -636,8 +634,7 @@ class Execution:
         """True only if no run can reach both `other` and one of the states that are to be united.
 
         `member` is one of the states to be united; all of them have made the same random choices. `whole` has the
-        constraints
-        of the state that would replace them.
+        constraints of the state that would replace them.
         """
         if member.history and other.history:
             self.budget.spend(min(len(member.history), len(other.history)))

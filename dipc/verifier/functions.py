@@ -45,10 +45,8 @@ def by_direction(forms: Iterable[Iterable[tuple[int, int]]]) -> dict[Direction, 
     """Group the variables of `forms`, lists of (variable, coefficient), whose coefficients are proportional.
 
     Two variables are in one group if their coefficients have the same ratio in every form, such as x and y in x + 2·y
-    and
-    3·x + 6·y. A group lists (variable, its first coefficient). Its key has the coefficients of any of its variables,
-    divided
-    by the first one.
+    and 3·x + 6·y. A group lists (variable, its first coefficient). Its key has the coefficients of any of its
+    variables, divided by the first one.
     """
     columns: dict[int, list[tuple[int, int]]] = {}
     for number, form in enumerate(forms):

@@ -221,8 +221,7 @@ class Ideal:
         """Return the ideal of the program `tree`, compiled with these values of its `constants`.
 
         The program must have an ideal. Later work of the returned object is charged to `budget`, too. Raises NotDerived
-        if the
-        checker cannot use the ideal.
+        if the checker cannot use the ideal.
         """
         assert tree.ideal is not None
         norm = input_norm(tree)
@@ -394,11 +393,9 @@ class Ideal:
         """Cut the set of inputs where all guards of `known` hold, and yield (guards of a part, value of `holds` there).
 
         A part on which `holds` raises Split is cut in two by a half-space. A half is dropped if `is_left` is false for
-        it.
-        `holds` is called with a run and the constraints of the part; `is_left` also gets the guards of the part and the
-        half-space of the half. `block` names the evaluated part of the program in the error message. Raises NotDerived
-        if there
-        are too many parts.
+        it. `holds` is called with a run and the constraints of the part; `is_left` also gets the guards of the part and
+        the half-space of the half. `block` names the evaluated part of the program in the error message. Raises
+        NotDerived if there are too many parts.
         """
         run = _Symbolic(self.machine, Wanted({}, every=True), self.budget)
         waiting = [list(known)]
@@ -539,11 +536,10 @@ class Ideal:
         return least({}, list(guards), self.integer_inputs, self.budget) is not None
 
     def _nearest(self, guards: Sequence[Guard], point: Mapping[int, Fraction], *, whole: bool) -> Fraction | None:
-        """Return the least distance from `point` to the points where `guards` hold; boundaries count as points of this set.
+        """Return the least distance from `point` to where `guards` hold, boundaries included.
 
         If `whole` is true, only points with integer coordinates count, and the result is None if no such point
-        satisfies the
-        guards. Points have the values of inputs by slot.
+        satisfies the guards. Points have the values of inputs by slot.
         """
         # The variables are steps from the point, so that they are integers if the point has integers.
         away = [Guard(guard.form, guard.value_at(point), strict=False) for guard in guards]

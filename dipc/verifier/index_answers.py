@@ -105,8 +105,7 @@ def with_arrays(tree: Program, parameter: str) -> Program:
     """Return the program `tree` with an array in place of each output that holds an index of a loop up to m.
 
     m is the constant `parameter`. For an output o, the assignment `o <- i` becomes `o[i] <- true`. The answers of the
-    two
-    programs correspond one to one. An output for which this is not seen stays as it is.
+    two programs correspond one to one. An output for which this is not seen stays as it is.
     """
     for declared in tree.variables:
         if declared.role == "output" and declared.ends is None:
@@ -153,8 +152,7 @@ def _require_domain(
     """Raise _NotAnIndex unless the domain `type_` of an output has all values that the output may take.
 
     The output may take the integers from `low` + `shift` to `high` + `shift`, and the `numbers`, which must lie outside
-    of
-    this range. `tree` is the program, and `high` must be the constant `parameter` plus a number.
+    of this range. `tree` is the program, and `high` must be the constant `parameter` plus a number.
     """
     domain = tree.domain(type_)
     if not isinstance(domain, Range):

@@ -196,11 +196,9 @@ class Coverage:
     def _is_about_its_own(self, shown: ClassFacts) -> bool:
         """True if the class `shown` covers all of its own inputs, so that its bound holds for the program there.
 
-        Its own inputs have the answer of the class, and lie in two kinds of its half-spaces: those that do not depend
-        on alpha,
-        and those listed in `beside`, just beyond which the answer is another one. In the first kind boundaries do not
-        count,
-        except in half-spaces of integer inputs alone.
+        Its own inputs have the answer of the class, and lie in two kinds of its half-spaces. Those of the first kind do
+        not depend on alpha; their boundaries do not count, except if all inputs in the half-space are integers. Those
+        of the second kind are listed in `beside`: just beyond them the answer is another one.
         """
         within = [replace(half, strict=not self._is_whole(half)) for half in shown.halfspaces if not half.step]
         within += [shown.halfspaces[place] for place in shown.beside]
@@ -637,10 +635,8 @@ class _Class:
         """Return None if `value` has obligations that prove the claim for the class `named`, else why they do not.
 
         Also appends the class to `self.shown`, the classes that may cover inputs. Obligations about the distance 1 are
-        enough
-        for all distances if, as the distance grows, the error falls at least as fast as beta. Raises Rejected if
-        `value` does
-        not fit the claim.
+        enough for all distances if, as the distance grows, the error falls at least as fast as beta. Raises Rejected if
+        `value` does not fit the claim.
         """
         variable, dd, weights, kind, slacks, places = read.fields(value, _REQUIRED)
         assert self.theorem is not None, "the claim is about an output"

@@ -33,8 +33,7 @@ def series(tree: Tree, cell: Expansion) -> Series:
     """Return the Taylor polynomial on `cell` of a quadrature sum for the probability of `tree`.
 
     The sum is within 2^-accuracy of the probability for each eps > 0 of `cell`, by lemma N6. Raises NotDerived if an
-    integral
-    is cut into too many intervals, and NotShown if the precision of `cell` does not suffice.
+    integral is cut into too many intervals, and NotShown if the precision of `cell` does not suffice.
     """
     total = Series([0] * cell.terms, 0)
     pieces = _pieces(tree)
@@ -132,11 +131,10 @@ class _Piece:
 
     @property
     def doublings(self) -> int:
-        """An n such that the absolute value of the integrand is at most 2^n times the product of exponentials that bounds it.
+        """An n such that |integrand| is at most 2^n times a product of exponentials.
 
-        Each density and each tail of a law in the integrand is bounded by an exponential, up to a constant factor. The
-        bound
-        also holds at complex arguments.
+        The product has an exponential for each density and each probability of a tail in the integrand. The bound also
+        holds at complex arguments.
         """
         return sum(leaf.count * (len(leaf.forms) - 1 + leaf.spread.laplace) for leaf in self.leaves)
 
@@ -150,10 +148,8 @@ class _Piece:
         """Return the pair (Σ s²/v over normal noises, Σ r·s over Laplace noises) of the center and its leaves.
 
         v is the variance of a noise, and r the rate of one. The bounds of a leaf are numbers (a·u + d)·eps if the
-        center is
-        u·eps. Then s is the greatest |a·u + d|, and |u| for the center itself. If `u` is None, s is the greatest |a|,
-        and 1 for
-        the center.
+        center is u·eps. Then s is the greatest |a·u + d|, and |u| for the center itself. If `u` is None, s is the
+        greatest |a|, and 1 for the center.
         """
         squares = rates = _ZERO
         factors = [(leaf.spread, leaf.forms, leaf.count) for leaf in self.leaves]
@@ -169,8 +165,7 @@ class _Piece:
         """Return the length of the piece at eps = `most`, as an interval of the center's value t = u·eps.
 
         For a half-line, return the length of the part near its end to which the sum is limited. The rest has an
-        integral of at
-        most 2^-(`accuracy` + 3) for each eps up to `most`.
+        integral of at most 2^-(`accuracy` + 3) for each eps up to `most`.
         """
         if self.low is not None and self.high is not None:
             return (self.high - self.low) * most

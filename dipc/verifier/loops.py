@@ -131,8 +131,7 @@ def endless_program(tree: Program, parameter: str, constants: Mapping[str, Fract
 
     In `tree` the loop ends at the constant `parameter` of `constants`. Charges its work to `budget`. Raises NotDerived
     if an input is not real, or if the program does not have the form of lemma 7 (FORMAT.md): one loop `for i in
-    low..m`,
-    which treats each i alike.
+    low..m`, which treats each i alike.
     """
     bare = ending_at(with_arrays(replace(tree, ideal=None, metric=(), claim=()), parameter), parameter)
     arrays, loop, low = _only_loop(bare, bare.body, parameter)

@@ -252,13 +252,11 @@ class _Elimination:
         return _Factor(frozenset([i]), pieces, unit)
 
     def _with_sums(self, densities: dict[int, _Factor], rows: Sequence[_Row]) -> list[_Row]:
-        """Return `rows` with one noise in place of each group of noises whose coefficients are proportional in all `rows`.
+        """Return `rows` with one noise in place of each group of noises whose coefficients are proportional.
 
-        If Y_j always occurs with `ratio` times the coefficient of Y_i, then Y_i + ratio·Y_j replaces both. The new
-        noise keeps
-        the index i in `rows`, and its density replaces those of both in `densities`. If noises are integers, only the
-        ratios 1
-        and -1 are united.
+        If Y_j always occurs with q times the coefficient of Y_i, then Y_i + q·Y_j replaces both. The new noise keeps
+        the index i in the half-spaces `rows`, and its density replaces those of both in `densities`. If noises are
+        integers, only q = 1 and q = -1 are accepted.
         """
         gone: set[int] = set()
         for members in by_direction(form for form, _ in rows).values():
@@ -330,11 +328,10 @@ class _Elimination:
         return {key: Fraction(c, total.unit) for key, c in value.items()}
 
     def _unit(self, factors: Iterable[_Factor], v: int) -> int:
-        """Return the least common multiple of the coefficients that the variable `v` has in the half-spaces of `factors`.
+        """Return the least common multiple of the coefficients of `v` in the half-spaces of `factors`.
 
-        If variables are integers, the bounds of `v` in the integral are multiples of 1/result. If they are real, the
-        result is
-        1.
+        If variables are integers, the bounds of the variable `v` in the integral are multiples of 1/result. If they are
+        real, the result is 1.
         """
         if not self.whole:
             return 1

@@ -31,8 +31,7 @@ def series(tree: Tree, cell: Expansion) -> Series:
 
     The sum is within 2^-accuracy of the probability for each eps of `cell`, by lemma N1. If the event bounds one value
     alone, the probability itself is expanded. Raises NotDerived if the integral is too hard, such as for too many
-    nodes, and
-    NotShown if the precision of `cell` does not suffice.
+    nodes, and NotShown if the precision of `cell` does not suffice.
     """
     bounds = tree.bounds
     if bounds is None:
@@ -85,8 +84,7 @@ class _Ends:
     """The points at which the integral over a center with the value t is cut into integrals over half-lines.
 
     The fixed points are t = u·eps for each u in `still`. The others move with x, the value of the center's parent: they
-    are
-    t = x - u·eps for each u in `moving`.
+    are t = x - u·eps for each u in `moving`.
     """
 
     still: tuple[Fraction, ...]
@@ -96,8 +94,7 @@ class _Ends:
         """Return the offsets w of the grids of nodes t = k·h + w·eps of a center, for all integers k.
 
         There is one offset for each point at which the integral is cut, so that this point is itself a node. `above` is
-        the
-        offset of the parent's nodes. If the integral is not cut, the only offset is `slope`·`above`.
+        the offset of the parent's nodes. If the integral is not cut, the only offset is `slope`·`above`.
         """
         return [*self.still, *(above - u for u in self.moving)] or [slope * above]
 
@@ -116,12 +113,9 @@ class _Plan:
     """The centers of a tree, parents first, with everything for lemma N1 that does not depend on eps.
 
     For each center, `parents` has the index of its parent (-1 at the root), and `ends` the points at which its integral
-    is
-    cut. `moves` has the pairs (offset w of its nodes, offset of its parent's nodes). `curvatures` has a sum of a²/v
-    over the
-    normal laws in the integrand: v is the variance, and a the change of the law's argument as the center grows by 1. If
-    the
-    imaginary part of eps is at most ν, the quadrature sum is at most 2^`bits`·e^{ν²·`spread`/2}.
+    is cut. `moves` has the pairs (offset w of its nodes, offset of its parent's nodes). `curvatures` has a sum of a²/v
+    over the normal laws in the integrand: v is the variance, and a the change of the law's argument as the center grows
+    by 1. If the imaginary part of eps is at most ν, the quadrature sum is at most 2^`bits`·e^{ν²·`spread`/2}.
     """
 
     centers: tuple[Center, ...]
@@ -212,8 +206,7 @@ def _cut(centers: Sequence[Center], parents: Sequence[int]) -> list[_Ends]:
     """Return, for each of `centers`, the points at which its integral is cut; `parents` has their parents' indices.
 
     A point must be fixed, or move exactly as the parent's value does. Raises NotDerived for other points, and if there
-    are
-    too many points.
+    are too many points.
     """
     handed: list[set[Fraction]] = [set() for _ in centers]
     result: list[_Ends] = []
@@ -303,14 +296,10 @@ class _Table:
     """The values of one factor of the integrand at the nodes of a center and of its parent.
 
     The nodes of the center are t = k·h + w·eps for integers k, and those of the parent x = j·h' + w'·eps for integers
-    j. The
-    argument of the factor is a linear form of t, x and eps, where eps is expanded around its middle as middle +
-    radius·u.
-    The argument equals (`first`·k + `second`·j)·`unit` + `start` + `slope`·u, with an error of at most `away`. `known`
-    has
-    the values by the integer `first`·k + `second`·j. The factor is the normal distribution function with this
-    `variance`,
-    or its density if `density`.
+    j. The argument of the factor is a linear form of t, x and eps, where eps is expanded around its middle as middle +
+    radius·u. The argument equals (`first`·k + `second`·j)·`unit` + `start` + `slope`·u, with an error of at most
+    `away`. `known` has the values by the integer `first`·k + `second`·j. The factor is the normal distribution function
+    with this `variance`, or its density if `density`.
     """
 
     known: dict[int, Series]
@@ -405,9 +394,8 @@ class _Sum:
         """Return, for each node of the parent, one integral over center `number`; `above` is the offset of these nodes.
 
         The integral is below the `cut` (`side` -1), above it (1), or over the whole line (`cut` None). A cut is (False,
-        u) at the point u·eps, or (True, u) at the parent's value minus u·eps. `stretch` is about the part of the
-        line whose formula is integrated: (the leaves with their nearest bounds on this part, the number of fixed cuts
-        below
+        u) at the point u·eps, or (True, u) at the parent's value minus u·eps. `stretch` is about the part of the line
+        whose formula is integrated: (the leaves with their nearest bounds on this part, the number of fixed cuts below
         it).
         """
         cell, center, ends = self._cell, self._plan.centers[number], self._plan.ends[number]
@@ -479,8 +467,8 @@ class _Sum:
         """Return a factor of the integrand at node `k` of the center and node `j` of its parent.
 
         For a leaf, `tables` has a table for each of its bounds, and the leaf's probability is taken to the power
-        `count`. For
-        the center's density, `tables` has one table, and the factor 1/√v, with the variance v, is left out.
+        `count`. For the center's density, `tables` has one table, and the factor 1/√v, with the variance v, is left
+        out.
         """
         cell, result = self._cell, []
         for table in tables:

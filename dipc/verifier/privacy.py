@@ -211,10 +211,11 @@ class _Proofs:
         self._signs: dict[Couple, str | None] = {}
 
     def missing_proof(self, number: object, first: Sequence[int], second: Sequence[int], verdict: str) -> str | None:
-        """Return None if the obligation with index `number` proves the claim about these probabilities, else why not.
+        """Return None if the obligation with index `number` proves the claim for one set of outputs, else why not.
 
-        `first` and `second` are probabilities of outputs at the two inputs of a pair. Raises Rejected unless the
-        obligation is about them and has the verdict `verdict`.
+        `first` has the probabilities of these outputs at the first input of a pair, and `second` those at its second
+        input, as indices. Raises Rejected unless the obligation compares their sums and has the verdict `verdict`. With
+        the verdict "inaccurate", it must refute the claim for this set instead.
         """
         with in_step("obligation of a pair"):
             allowed = self.claim.allowed(self.total(second), self.budget)
@@ -242,7 +243,8 @@ class _Proofs:
     def unproved(self, pairs: Pairs) -> Iterator[tuple[int, str]]:
         """Yield (number, reason) for each of `pairs` whose privacy has no complete proof.
 
-        Raises Rejected for a wrong proof, and for a pair with too many outputs whose excess has no stated sign.
+        Raises Rejected for a wrong proof. Also raises Rejected for a pair with too many outputs for which no obligation
+        compares the probability at the first input with e^(budget·eps) times the one at the second.
         """
         for number, (i, j) in enumerate(pairs.ordered):
             with in_step(f"pair {number}"):
@@ -309,10 +311,11 @@ def _obligations(data: Mapping[str, Any], name: str, context: Context) -> dict[t
 def _read(
     data: Mapping[str, Any], theorem: Theorem, context: Context, gamma: Fraction, budget: Budget, *, whole: bool
 ) -> Pairs:
-    """Return the pairs in `data` with the laws of their inputs; compare each probability with the program's.
+    """Return the pairs in `data`, with the probabilities of all listed outputs at their inputs.
 
-    `theorem` is about the program, and `context` has the stated probabilities. Numbers may be off by `gamma`. With
-    `whole` all outputs must be listed. Charges its work to `budget`. Raises Rejected.
+    Each probability is compared with that of the program of `theorem`; a real or int output counts if it is within
+    `gamma` of the listed one. `context` has the stated probabilities. If `whole` is true, all outputs that are possible
+    must be listed. Charges its work to `budget`. Raises Rejected.
     """
     points, answers, rows = (
         _table(data, name, reader)
@@ -409,9 +412,9 @@ def _ordered(
 ) -> list[tuple[int, int]]:
     """Return the pairs in `data`, as indices of `inputs`.
 
-    If adjacency is stated, exactly the adjacent pairs of inputs must be listed; without `whole`, it is enough that each
-    listed pair is adjacent. Values within each of `groups` may be exchanged for this. Charges its work to `budget`.
-    Raises Rejected.
+    If `data` states an adjacency, each listed pair must be adjacent, and if `whole` is true, all adjacent pairs of
+    `inputs` must be listed. Two inputs are also adjacent if exchanges of values within `groups` of inputs make them so.
+    Charges its work to `budget`. Raises Rejected.
     """
     with in_step("pairs"):
         ordered = read.listed(read.tuple_of(among(inputs), among(inputs)))(data["pairs"])

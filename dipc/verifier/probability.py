@@ -177,10 +177,10 @@ def _through(
 
 
 def _without_return(here: int, row: dict[int, Closed], budget: Budget) -> dict[int, Closed]:
-    """Return the weights of the steps by which runs leave the state `here` for the last time.
+    """Return the weights of the steps from the state `here`, with all direct returns to it summed up.
 
-    `row` has the weights of all steps from it. A weight n/d becomes n/(d - r) if the state returns to itself with the
-    weight r/d. Charges its work to `budget`.
+    `row` has the weights of all steps from it, by the next state. If the state returns to itself with the weight r/d,
+    each other weight n/d becomes n/(d - r). Charges its work to `budget`.
     """
     common: Ring = ONE
     for _, below in row.values():
@@ -257,8 +257,7 @@ class Probabilities:
         """Yield answers whose probabilities add up to that of an answer within `gamma` of `outputs` at `inputs`.
 
         All are values by slot. If `is_plain` is true, the only answer is `outputs` itself, with numbers that may be off
-        by gamma.
-        Otherwise each answer within gamma of `outputs` is yielded. Charges its work to `budget`.
+        by gamma. Otherwise each answer within gamma of `outputs` is yielded. Charges its work to `budget`.
         """
         if self.is_plain():
             yield outputs
@@ -394,9 +393,9 @@ class Probabilities:
 
 
 def _connected_groups(known: Constraints, laws: Mapping[int, Law]) -> list[Hanging]:
-    """Return the half-spaces `known` in groups that share noises; `laws` has the law of each noise.
+    """Return the half-spaces `known` in groups: half-spaces with a common noise are in one group.
 
-    In groups with normal noise, half-spaces that others imply are left out.
+    `laws` has the law of each noise. In groups with normal noise, half-spaces that others imply are left out.
     """
     parts = hanging_together(laws, ((row.form, Fraction(row.constant)) for row in known.rows.values()))
     return [each for part in parts for each in (without_implied(part) if _is_normal(part) else [part])]
@@ -460,8 +459,7 @@ class Theorem:
         """Return why the inputs of some group of `groups` are not proved to be exchangeable; None if all are.
 
         Groups list indices of inputs. Exchanges of inputs in a group must leave the law of the outputs, `requires`, and
-        the
-        answers and distances of the ideal unchanged. If this is proved, the ideal uses it for later distances.
+        the answers and distances of the ideal unchanged. If this is proved, the ideal uses it for later distances.
         """
         key = tuple(map(tuple, groups))
         if not key or key in self._exchanged:
@@ -649,8 +647,7 @@ class Theorem:
         """Yield answers, by slot, that together are all answers within `gamma` of `outputs` at `inputs`.
 
         If numbers may each be off by gamma, the only one is `outputs`, which includes all numbers within gamma of its
-        own.
-        Otherwise each answer within gamma of `outputs` is yielded once. Raises NotDerived for too many answers.
+        own. Otherwise each answer within gamma of `outputs` is yielded once. Raises NotDerived for too many answers.
         """
         return self._probabilities.near_answers(inputs, outputs, gamma, self.budget)
 

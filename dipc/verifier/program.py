@@ -352,10 +352,11 @@ class _Compiler:
         return frozenset(values)
 
     def distance(self, metric: Sequence[syntax.Field]) -> Distance:
-        """Compile the distances of answers and of inputs that `metric` states.
+        """Compile the distances of answers and of inputs that the `metric` block states.
 
-        Declares out' for each output out, and q' for each input q if the metric says when inputs are apart.
-        Afterwards only inputs and outputs are visible.
+        Declares a second variable out' for each output out: the right answer. If the metric says when two inputs are
+        infinitely far apart, it also declares q' for each input q: the other input. Afterwards only inputs and outputs
+        are visible.
         """
         visible = {}
         for name, variable in self.variables.items():
@@ -521,7 +522,10 @@ class _Compiler:
         return None
 
     def _for_each_value(self, read: Place, statement: syntax.Statement) -> None:
-        """Compile `statement` once for each value of the finite variable `read`, as a constant in it."""
+        """Compile one copy of `statement` for each value of the finite variable `read`.
+
+        The copy for a value has this value in place of the variable, and is executed if the variable has the value.
+        """
         ends = []
         (slot,) = read.slots
         for value in values_of(self.slots[slot].type):

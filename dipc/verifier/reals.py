@@ -142,7 +142,10 @@ UNIT = Number(_ONE)
 
 
 def _perfect_power(value: Fraction) -> tuple[int, Number]:
-    """Return (n, r) with r^n = `value` > 1 and n <= 1000 as great as possible: equal logarithms then have one form."""
+    """Return (n, r) with r^n = `value` > 1 and n <= 1000 as great as possible.
+
+    The logarithm of `value` is then n·log(r): the logarithms of powers of one number have the same r.
+    """
     base, whole = value, 1
     for prime in _PRIMES:
         # An integer of b bits other than 1 has no root with an exponent of b or more.

@@ -112,10 +112,8 @@ class Rows:
     program. `computed` is true if dd is said to be that of the program's ideal.
 
     The results are `checked`, the rows in order, and `tally`, which counts their verdicts. `own` has the number of rows
-    with
-    an alpha, beta or gamma of their own. `ranged` has, by its description, each doubt about ranges of gamma with the
-    number
-    of rows.
+    with an alpha, beta or gamma of their own. `ranged` has, by its description, each doubt about ranges of gamma with
+    the number of rows.
     """
 
     claim: Claim
@@ -162,7 +160,7 @@ class Rows:
     def _says_something(self, decided: Decided | None, budget: Budget) -> bool:
         """True if the beta of the obligation `decided` is seen to be below 1 at some eps of the claim.
 
-        Charges its work to `budget`.
+        False if `decided` is None, or if it states the probability 0. Charges its work to `budget`.
         """
         if decided is None:
             return False

@@ -117,8 +117,7 @@ class AlignedExit(ShiftConditions):
         """True if noises that lead to the exit, changed by `shift`, still do after the inputs have changed by `move`.
 
         The real outputs must also be the same before and after both changes. Only noises in `rates` may change, and
-        those in
-        `growing` only upwards.
+        those in `growing` only upwards.
         """
         allowed = shift.keys() <= self.rates.keys() and all(shift.get(i, _ZERO) >= 0 for i in self.growing)
         return allowed and super().holds(shift, move)
@@ -349,8 +348,8 @@ def require_private(
 def _moves_of_each(tree: Program, box: Box | None, distance: str, radius: Fraction) -> Iterator[tuple[str, Fraction]]:
     """Yield adjacencies (distance, radius), each of which includes the adjacency by `distance` and `radius`.
 
-    `tree` is the program, and the ranges of its inputs are in `box`, if it is not None: an input cannot move farther
-    than its range is wide. A proof of privacy for one of these adjacencies is enough.
+    A proof of privacy for one of the results is thus enough. `tree` is the program. If `box` is not None, it has the
+    ranges of inputs, and no input moves farther than its range is wide.
     """
     inputs = [each.name for each in tree.variables if each.role == "input"]
     widths = [None if box is None else box.width(name) for name in inputs]
@@ -411,9 +410,11 @@ class _Exploration:
         return sum(map(len, self._ways.values()))
 
     def _moves(self, slots: Sequence[int], *, spent: bool) -> Iterator[tuple[dict[int, Fraction], bool]]:
-        """Yield (an extreme move of the inputs in `slots`, True if it uses up the radius for all later inputs).
+        """Yield (moves, is spent) for the extreme ways to change the inputs in `slots` in one iteration.
 
-        `spent` is True if an earlier move has used up the radius.
+        The moves are the changes of inputs, by slot; an input that is left out does not move. Under linf each input
+        moves by the radius, up or down. Under l1 at most one input of the whole run moves, and `spent` is True if one
+        has moved before. The second result is `spent` after these moves.
         """
         ends = (self.radius, -self.radius)
         if self.distance == "linf":
@@ -430,8 +431,8 @@ class _Exploration:
     ) -> dict[tuple[Fraction, ...], Fraction]:
         """Return the least costs after the path `way`, by the shifts of the noises that later iterations read.
 
-        `costs` has the least costs before the path, and `moves` the change of each input. The certificate states the
-        shifts. Raises WrongAnswer if they are wrong.
+        `costs` has the least costs before the path, by the shifts of the noises that the path itself reads. `moves` has
+        the change of each input. The certificate states the shifts. Raises WrongAnswer if they are wrong.
         """
         changes = (*way.slacks, *way.outputs)
         self.budget.spend(

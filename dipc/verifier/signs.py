@@ -245,8 +245,8 @@ def sign_of_ring(function: Ring, eps: Fraction, budget: Budget) -> int:
 def _sign_at(curve: Curve, eps: Fraction, budget: Budget) -> int:
     """Return the exact sign of `curve` at a rational `eps` > 0: -1, 0 or 1.
 
-    With x = scale·eps the value is Σ values[j]·e^{-j·x}. It is 0 only if all values are 0, since e^{-x} is
-    transcendental (Lindemann). Charges its work to `budget`.
+    With x = scale·eps, the value of the curve is a sum of terms v·e^{-j·x} with rational v and distinct integers j. The
+    sum is 0 only if each v is 0, since e^{-x} is transcendental (Lindemann). Charges its work to `budget`.
     """
     x = curve.scale * eps
     budget.spend(2 * len(curve.terms), curve.bits + curve.degree * _height(x))
@@ -356,9 +356,10 @@ def _exponential_series(
 ) -> list[Pair]:
     """Return bounds of numbers a_n with Σ c·e^{-j·(`lower` + `radius`·(1 + u))} = Σ a_n·u^n for each -1 <= u <= 1.
 
-    The sum is over the pairs (j, c) of `row`, with increasing j. The bounds count units of 2^-bits, where `precision`
-    is (bits, cut): a series ends when its rest is at most 2^cut units. `starts` encloses e^{-j·(`lower` + `radius`)}
-    for the first numbers j. Terms with other j are only bounded. Charges its work to `budget`.
+    The first sum is over the pairs (j, c) of `row`, with increasing j. The bounds are in units of 2^-bits, where
+    `precision` is (bits, cut): a series ends when its rest is at most 2^cut units. `starts` maps the least few j to
+    bounds of e^{-j·(`lower` + `radius`)}; the terms with other j only widen the bounds of a_0. Charges its work to
+    `budget`.
     """
     bits, cut = precision
     near = sum(j in starts for j, _ in row)
@@ -447,9 +448,10 @@ def prove_near_zero(curve: Curve, order: int, radius: Fraction, sign: int, budge
 
 
 def _derivatives(curve: Curve, last: int, budget: Budget) -> list[int]:
-    """Return the derivatives of `curve` of order 0 to `last` at 0: t^k·e^{-jt} contributes n!/(n-k)!·(-j)^{n-k}.
+    """Return the derivatives of `curve` at 0 of the orders 0 to `last`.
 
-    Charges its work to `budget`.
+    The curve is a sum of terms c·t^k·e^{-jt}. Such a term contributes c·n!/(n-k)!·(-j)^{n-k} to the derivative of order
+    n, if n >= k. Charges its work to `budget`.
     """
     longest = curve.terms[-1][0].bit_length()
     budget.spend((last + 1) * len(curve.terms), curve.bits + last * longest)
@@ -470,10 +472,8 @@ def _tail(curve: Curve, order: int, last: int, radius: Fraction) -> Fraction:
     """Return an upper bound of Σ |a_n|·radius^{n-order} over n > `last`, where Σ a_n·t^n is `curve` around 0.
 
     A term c·t^k·e^{-jt} contributes at most |c|·radius^{k-order}·Σ (j·radius)^i/i! over i >= last + 1 - k. The `order`
-    is
-    that of the zero of `curve` at 0. Raises Rejected if `radius` is so large that some summand is more than half of the
-    one
-    before.
+    is that of the zero of `curve` at 0. Raises Rejected if `radius` is so large that some summand is more than half of
+    the one before.
     """
     total = Fraction(0)
     for k, row in curve.rows:
@@ -596,8 +596,7 @@ def _piece(curve: Curve, value: object, left: Range, budget: Budget) -> tuple[in
     """Return the signs of `curve` at the two ends of the first piece of `left`, and its upper end (None: infinity).
 
     `left` is the part of the interval that earlier pieces do not cover. `value` states the piece and its proof. Charges
-    its
-    work to `budget`. Raises Rejected if the proof is wrong.
+    its work to `budget`. Raises Rejected if the proof is wrong.
     """
     method, (first, *stated) = read.variant(value, "method", _PIECES)
     position = left[0]

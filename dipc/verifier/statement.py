@@ -352,7 +352,10 @@ class OfAccuracy(Statement):
     @property
     @abstractmethod
     def _has_distance(self) -> bool:
-        """True if the inputs have a dd. It replaces a missing alpha in a claim block that has a beta."""
+        """True if the inputs have a dd.
+
+        If a claim block has a beta and no alpha, its alpha is then dd.
+        """
 
     @property
     def _varying(self) -> frozenset[str]:

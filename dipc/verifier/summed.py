@@ -213,8 +213,8 @@ class Summed:
         """Return the Taylor polynomial on `cell` of a finite sum that approximates the event's probability.
 
         The sum leaves out noises with values beyond some K. Its error is at most 2^-accuracy on `cell`. Raises
-        NotDerived if the
-        sum has too many terms, and NotShown if `cell` reaches eps = 0 or its precision does not suffice.
+        NotDerived if the sum has too many terms, and NotShown if `cell` reaches eps = 0 or its precision does not
+        suffice.
         """
         least = cell.middle - cell.radius
         if least <= 0:
@@ -248,7 +248,10 @@ class _Evaluation:
         return self.cell.sum(values[low + most : high + most + 1])
 
     def _values(self, branch: Branch) -> list[Series]:
-        """Return the list, over the values v of `branch`, of Pr[the branch is v, and all below it is within limits]."""
+        """Return the joint probability that `branch` has the value v and all branches below it are within limits.
+
+        The list has an item for each integer v, from the least possible one to the greatest.
+        """
         values = self._law(branch.noises)
         most = len(values) // 2
         low, high = _range_within_limits([limit for limit in branch.limits if not limit[1]], 0, most)
@@ -367,9 +370,10 @@ def _tree(values: Sequence[Sequence[tuple[Mass, int]]], rows: Sequence[_Row]) ->
 
     @cache
     def branch(i: int, above: int | None, signs: tuple[int, int]) -> Branch:
-        """Return the branch of value `i` below the value `above`, after multiplying both by the signs in `signs`.
+        """Return the branch of value number `i`, whose parent is value number `above` (None: it is the root).
 
-        This changes no law, since the noises are symmetric. `above` is None for the root.
+        `signs` has a factor 1 or -1 for each of the two values, by which they are multiplied. This changes no law,
+        since the noises are symmetric.
         """
         limits = own[i] + (pairs[i][above] if above is not None else [])
         below = Counter(min(branch(j, i, (sign, signs[0])) for sign in (1, -1)) for j in pairs[i] if j != above)

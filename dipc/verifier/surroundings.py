@@ -52,8 +52,7 @@ class Surroundings:
         """Raise Rejected unless `stated` is an input with another answer than u, nearer to u than alpha, for every u.
 
         The inputs u are all those of the path that satisfy the guards `part`, which may also contain alpha. The JSON
-        value
-        `stated` gives an input in terms of u and alpha.
+        value `stated` gives an input in terms of u and alpha.
         """
         if (stated, part) in self._shown:
             return
@@ -172,7 +171,8 @@ def _sum(values: Sequence[Fraction | Affine]) -> Fraction | Affine:
 def _guard(value: Fraction | Affine, whole: Set[int], strict: bool = False) -> Guard:
     """Return the guard `value` >= 0, or `value` > 0 if `strict`.
 
-    A guard over inputs in `whole` alone gets an integer constant.
+    If all of its inputs are in `whole`, the integer ones, the guard is tightened to an equivalent one over integers,
+    not strict and with an integer constant.
     """
     terms, constant = (value.terms, value.constant) if isinstance(value, Affine) else ((), value)
     return tightened(Guard(terms, constant, strict), whole)

@@ -107,7 +107,8 @@ def _either_kind(one: _Kind, other: _Kind) -> _Kind:
 class _Table:
     """Expressions over inputs and draws, by index: if two have one index, they are equal at all inputs and draws.
 
-    An expression has a value wherever its leaves have one: none divides by 0 or compares values of different types.
+    `leaves` has, for each expression, the inputs and draws on which it depends. An expression has a value wherever its
+    leaves have one: none divides by 0 or compares values of different types.
     """
 
     budget: Budget
@@ -506,8 +507,7 @@ class _Run:
         """Execute from `label` to `stop`, where all paths meet again, and return the variables there.
 
         `held` are the variables at `label`. `excluded` maps expressions to the values that they are known not to have.
-        `depth`
-        is the number of branches around.
+        `depth` is the number of branches around.
         """
         if depth > MOST_DEPTH:
             raise NotDerived("branches are too deep")
@@ -738,7 +738,10 @@ class Exchanges:
         return draw.law == image.law and there == image.parameters
 
     def _lone(self, one: Node, other: Node) -> list[Node]:
-        """Return the draws that occur with the input `one` in some expression without the input `other`."""
+        """Return the draws that occur together with the input `one` in some expression without `other`.
+
+        `other` is also an input.
+        """
         leaves = self.run.table.leaves
         self.run.budget.spend(2 * len(self._reached))
         found: set[Node] = set()

@@ -651,7 +651,7 @@ class _Reader:
         return tuple(fields)
 
     def _is_noiseless(self) -> bool:
-        """Consume the block if it is `{ noiseless }`, and return whether it was."""
+        """Return whether the block that starts here is `{ noiseless }`, and consume it if so."""
         written = [(token.kind, token.text) for token in self._tokens[self._at : self._at + 2]]
         if written != [("{", "{"), ("name", "noiseless")] or self._tokens[self._at + 2].kind not in (";", "}"):
             return False

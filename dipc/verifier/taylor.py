@@ -273,8 +273,7 @@ class Expansion:
         """Return the series of Φ((start + slope·u)/√variance), or of φ with `density`.
 
         The error covers every argument whose distance from `start` + `slope`·u is at most `away`, before it is divided
-        by
-        √`variance`. Raises NotShown if `slope` is too large.
+        by √`variance`. Raises NotShown if `slope` is too large.
         """
         bits = self.bits
         low, high = root_ends(1 / variance, bits + 8)

@@ -358,9 +358,11 @@ def _independent(rows: _Rows, count: int) -> Iterator[frozenset[int]]:
 
 
 def _bases(centers: Sequence[int], rows: _Rows) -> Iterator[list[list[Fraction]]]:
-    """Yield two lists of linear forms of the values `centers`; the first independent forms of each may be coordinates.
+    """Yield two lists of linear forms, from which coordinates of the values `centers` may be taken.
 
-    The first list has the values themselves. The second has the forms of the half-spaces `rows`, and then the values.
+    The coordinates are the first forms of a list that are linearly independent. The first list has the values
+    themselves. The second has the forms of the half-spaces `rows`, without other values, and then the values
+    themselves.
     """
     units = [[_ONE if place == other else _ZERO for other in centers] for place in centers]
     yield units
@@ -373,9 +375,11 @@ def _support(form: Sequence[Fraction]) -> tuple[int, Sequence[Fraction]]:
 
 @dataclass(frozen=True, slots=True)
 class _Basis:
-    """Coordinates for the centers of a tree: independent linear forms of the values with the indices `places`.
+    """Coordinates for the centers of a tree, as many as there are centers.
 
-    `inverse` has each value as a combination of the coordinates, and `precision` is the inverse of their covariances.
+    A center is a value that is integrated over, and each coordinate is a linear form of the centers. `places` has the
+    indices of the centers among all values. `inverse` has, for each center, its coefficients in the coordinates.
+    `precision` is the inverse of the covariance matrix of the coordinates.
     """
 
     places: Sequence[int]
@@ -440,10 +444,12 @@ _Group = tuple[Spread | None, list[_Side], list[_Side]]
 
 @dataclass(frozen=True, slots=True)
 class _Rooted:
-    """The centers of a tree whose root is not yet chosen, as coordinates.
+    """The parts of a tree of values, any center of which may become its root.
 
-    `precision` is the inverse of their covariances. If there is only one center, it may have a `laplace` law instead.
-    `groups` are the half-spaces and leaves, and `supports` the coordinates in each of `groups`.
+    The centers, which are integrated over, are coordinates with an index. `precision` is the inverse of their
+    covariance matrix; a single center may have a `laplace` law instead. Each of `groups` is a half-space over centers
+    alone, or a leaf (a value below one center) with the half-spaces that bound it. `supports` has, for each group, the
+    coordinates in it.
     """
 
     precision: Sequence[Sequence[Fraction]]
@@ -452,7 +458,10 @@ class _Rooted:
     supports: Sequence[set[int]]
 
     def watch(self) -> None:
-        """Raise NotDerived if the coordinates do not form a tree."""
+        """Raise NotDerived if the coordinates do not form a tree.
+
+        They do if each half-space or leaf is about one or two of them, and the connected ones have no cycle.
+        """
         if any(len(support) > 2 for support in self.supports):
             raise NotDerived("a comparison relates three sums of Gaussian noises")
         if not all(self.supports):
@@ -479,7 +488,11 @@ class _Rooted:
         return self.precision[i][i] - sum(below, _ZERO)
 
     def scaled(self, root: int) -> Center:
-        """Return the tree from `root`, scaled so that the greatest rate, or the greatest constant of a form, is 1."""
+        """Return the tree from center number `root`, multiplied by a number that makes one of its parameters 1.
+
+        It is the greatest rate of Laplace noise. In a tree without Laplace noise, it is the greatest absolute value of
+        a constant in the half-spaces.
+        """
         center = self._center(root, None, _ONE)
         rates = [spread.size for spread in center.everything if spread.laplace]
         return _divided(center, 1 / max(rates) if rates else max(abs(d) for _, _, d in center.forms) or _ONE)
@@ -516,9 +529,10 @@ class _Rooted:
     def _forms(
         self, groups: Sequence[_Group], pair: tuple[int, int | None], scales: tuple[Fraction, Fraction]
     ) -> tuple[tuple[Form, ...], tuple[tuple[Leaf, int], ...]]:
-        """Return the half-spaces and the leaves of a center, with the center and its parent scaled by `scales`.
+        """Return two tuples for a center: its half-spaces, and its different leaves with their counts.
 
-        `pair` is the center and its parent, and `groups` has the leaves.
+        `pair` has the indices of the center and of its parent (None at the root), and `scales` the numbers by which
+        they are multiplied. `groups` are the half-spaces and leaves that belong to this center.
         """
 
         def forms(side: Sequence[_Side]) -> list[Form]:
