@@ -127,7 +127,7 @@ def clipped(program: Program) -> Clipped | None:
 def _required_box(program: Program) -> list[Extent] | None:
     """Return the range of each input that the `requires` of `program` allows, in the order of the inputs.
 
-    The result is None if the allowed inputs are not a closed box.
+    The result is None if the allowed inputs are not a closed box, or if `requires` is given and some input is finite.
     """
     slots = program.core.input_slots
     if program.allowed is None:

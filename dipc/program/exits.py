@@ -171,9 +171,11 @@ def _weight(chosen: tuple[ChoiceWeight, ...], weights: Weights) -> Closed:
 def _require_ends(chain: Chain, reach: Reach, weights: Weights) -> None:
     """Raise DiagnosticError if some run of `chain` can stay in a loop forever at some eps.
 
-    It can if all weights of the steps out of the loop are 0 at this eps. Otherwise runs end almost surely for every eps
-    > 0, and the linear system for the weights of each loop has one solution. `reach` is the graph of the chain's
-    choices, and `weights` computes their weights.
+    A run can stay in a loop if, from some state, every path out of it has a step whose weight is 0 at this eps.
+    Otherwise
+    runs end almost surely for every eps > 0, and the linear system for the weights of each loop has one solution.
+    `reach` is
+    the graph of the chain's choices, and `weights` computes their weights.
     """
     graph: dict[int, list[int]] = {}
     for node, steps in reach.edges.items():

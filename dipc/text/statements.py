@@ -412,10 +412,12 @@ class StatementLowering:
         self._either(condition, span, lambda: self._emit(yes), lambda: self._emit(no))
 
     def _by_cases(self, value: Typed, span: Span, emit: Callable[[Typed], bool]) -> bool:
-        """Call `emit` for each expression that the switches in `value` may choose, under its conditions.
+        """Call `emit` for each expression that `value` may be, each in a branch of its own.
 
-        Returns True if `emit`, which emits instructions for an expression, returns True for all. `span` is the place of
-        `value`.
+        A value such as max(x, y) is x under one condition, and y otherwise. Branches on the condition lead to the
+        instructions for
+        x and for y. Returns True if `emit`, which emits instructions for an expression, returns True for all. `span` is
+        the place of `value`.
         """
         if not isinstance(value, Switch):
             return emit(value)
