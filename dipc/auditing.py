@@ -232,8 +232,7 @@ class _Set:
     """A set of outputs to test, with its exact probabilities at two inputs.
 
     `outputs` is the set as texts. Its probability is `here` at the input where it is more likely, and `there` at the
-    other
-    input. An observed output is in the set if one of the functions `parts` returns True for it.
+    other input. An observed output is in the set if one of the functions `parts` returns True for it.
     """
 
     outputs: tuple[Texts, ...]
@@ -318,8 +317,7 @@ class _IntLaws(_FiniteLaws):
     """The exact distributions of int outputs at two inputs.
 
     An int output has infinitely many values. So all values from some number upwards count as a single output, and so do
-    all
-    values from some number downwards.
+    all values from some number downwards.
     """
 
     def __init__(self, program: Program, values: Sequence[Mapping[str, Value]], eps: Fraction) -> None:

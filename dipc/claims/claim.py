@@ -401,10 +401,8 @@ class Claim:
         """Return the value of `expression` at a row of the table; raise DiagnosticError if it has no value.
 
         `names` has the row's values of alpha, gamma and dd, and those of the constants. For speed, the value is
-        computed once
-        for all rows, with alpha, gamma and dd as unknowns, and the row's values are substituted for these. If this is
-        not
-        possible, `expression` is evaluated for this row alone.
+        computed once for all rows, with alpha, gamma and dd as unknowns, and the row's values are substituted for
+        these. If this is not possible, `expression` is evaluated for this row alone.
         """
         if id(expression) not in self._opened:
             left_open = {**self.constants, **{name: Parametric.unknown(name) for name in DISTANCES}}

@@ -186,8 +186,7 @@ def _falls(value: Parametric, name: str) -> bool | GrowthWitness:
     """Return True only if the numerator of `value` does not increase with the unknown `name`, for every eps > 0.
 
     The unknowns are distances such as alpha, and the others may have any values >= 0. If the numerator is proved to
-    increase
-    somewhere, the result is a GrowthWitness of such a place. It is False if neither is proved.
+    increase somewhere, the result is a GrowthWitness of such a place. It is False if neither is proved.
     """
     if _nonnegative(-value.derivative(name), [Interval.POSITIVE]):
         return True
@@ -678,13 +677,10 @@ def _split(
     """Return lower bounds of `beta`, each the sum of a function of alpha and a function of gamma.
 
     A summand of neither distance belongs to one of the functions, and there is a bound for either. If it is a
-    nonnegative
-    function of eps, it is left out instead. The result is empty if a summand of both distances is not proved
-    nonnegative.
-    `names` has the values of the names in `beta`. With `one_gamma`, gamma is a number, and a summand without alpha
-    belongs to
-    the function of gamma. With `scaling`, a nonnegative summand of a distance is left out unless it is a function of
-    distance·eps.
+    nonnegative function of eps, it is left out instead. The result is empty if a summand of both distances is not
+    proved nonnegative. `names` has the values of the names in `beta`. With `one_gamma`, gamma is a number, and a
+    summand without alpha belongs to the function of gamma. With `scaling`, a nonnegative summand of a distance is left
+    out unless it is a function of distance·eps.
     """
     of_alpha: list[str] = []
     of_gamma: list[str] = []
@@ -711,8 +707,7 @@ def _terms(
     """Yield (text, its distances, is it free of eps, is it proved nonnegative) for the summands of `beta`.
 
     The distances are names such as alpha and gamma. `names` has the values of names in `beta`. With `scaling`, a
-    nonnegative
-    summand of a distance is left out unless it is a function of distance·eps.
+    nonnegative summand of a distance is left out unless it is a function of distance·eps.
     """
     value = None
     # If a divisor contains a distance, there is no value, and the expression is split summand by summand.

@@ -654,8 +654,7 @@ def _summands(expression: ClaimExpression, tree: Expr) -> Iterator[tuple[Expr, C
     """Yield (coefficient, call) for each summand of `tree`, a part of `expression`; the call is of a normal function.
 
     Normal functions are erfc(…) and exp(-c*eps^2), which the tails of normal noise have. For a summand without one, the
-    pair is
-    (summand, None). Raises DiagnosticError if `tree` is no sum of such summands.
+    pair is (summand, None). Raises DiagnosticError if `tree` is no sum of such summands.
     """
     if not has_normal(tree):
         yield tree, None

@@ -258,8 +258,7 @@ def _greatest_end(
     """Return the greatest upper end of `intervals` as an exact number; None if it is infinite or cannot be found.
 
     `above` is this end rounded up to a rational, and None for infinity. `source` is the text of the intervals, which
-    may name
-    constants of `program`.
+    may name constants of `program`.
     """
     for each in intervals:
         if each.high is None or above is None:
@@ -295,10 +294,8 @@ def _outside(source: SourceText, interval: IntervalExpr, program: CoreProgram) -
     """Return a function of eps that is 0 on the `interval` and positive beyond its irrational ends; None if unknown.
 
     If only one end is irrational, the function is also 0 beyond the other end. It is built from differences that are 0
-    at
-    an end. For the end log(r)/n this is e^(n·eps) - r, and for r^(1/n) it is eps^n - r. `source` is the text of the
-    interval,
-    which may name constants of `program`.
+    at an end. For the end log(r)/n this is e^(n·eps) - r, and for r^(1/n) it is eps^n - r. `source` is the text of the
+    interval, which may name constants of `program`.
     """
     terms: list[Expr] = []
     for end, sign in ((interval.low, 1), (interval.high, -1)):
@@ -320,8 +317,7 @@ def _rise_through(end: Real, place: Expr) -> Expr | None:
     """Return a function of eps that grows and is 0 at the number `end`; None if no such function is known.
 
     It is e^(n·eps) - r if `end` is log(r)/n, and eps^n - r if it is the n-th root of r, for a rational r. `place` is
-    `end` as
-    the text writes it.
+    `end` as the text writes it.
     """
     span = place.span
     for n in range(1, _MOST_POWER + 1):
@@ -419,10 +415,8 @@ class _Enclosure:
     """A search for rationals below and above the transcendental numbers in `expression`.
 
     `names` has the values of its constants. If `eps` is given, `expression` is read for this eps alone, so that powers
-    of eps
-    are numbers. `open` is the name of a constant whose value is not known, except that it is at least 0; None if there
-    is
-    none. `digits` says how close the rationals are.
+    of eps are numbers. `open` is the name of a constant whose value is not known, except that it is at least 0; None if
+    there is none. `digits` says how close the rationals are.
     """
 
     expression: ClaimExpression
@@ -450,8 +444,7 @@ class _Enclosure:
         """Return True if the expression `opened` is proved to grow with `name`, and False if it is proved to fall.
 
         In `opened`, names stand for transcendental numbers. `name` is one of these names, and `numbers` has rationals
-        below and
-        above each number. Raises DiagnosticError if neither is proved.
+        below and above each number. Raises DiagnosticError if neither is proved.
         """
         names = {each: Parametric.unknown(each) for each in (*DISTANCES, "inf", *filter(None, [self.open]))}
         names |= self.names

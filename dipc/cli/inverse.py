@@ -95,8 +95,7 @@ def _member(asked: UserQuestion, work: Work, constants: Mapping[str, Fraction], 
     """Return the least factor of beta for the program of the question `asked`, with the values `constants`.
 
     `work` loads the program and shows the progress. If `ranged` is true, the program is asked about with several values
-    of
-    its constants, and an error says for which of them it occurred.
+    of its constants, and an error says for which of them it occurred.
     """
     try:
         program = work.program(constants)

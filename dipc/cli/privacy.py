@@ -102,12 +102,9 @@ class _Mode:
     """The number to find in place of a verdict, with the values of its options.
 
     `option` is the option that asks for the number, such as `--delta-of`, and None if a verdict is asked for. `value`
-    is the
-    value of this option, and None if it takes none. `at` is the eps of `--at`, with the text `at_text`. `compose` is
-    the number of
-    runs observed together. If `estimate` is true, the loss is also estimated from samples, by `runs` runs for which
-    `seed` sets
-    the random numbers.
+    is the value of this option, and None if it takes none. `at` is the eps of `--at`, with the text `at_text`.
+    `compose` is the number of runs observed together. If `estimate` is true, the loss is also estimated from samples,
+    by `runs` runs for which `seed` sets the random numbers.
     """
 
     option: str | None

@@ -113,8 +113,7 @@ class LazyForm:
         """Return (low, high, length): this number times its unit is between low/2^length and high/2^length.
 
         This number times its unit is an integer plus a sum of integers times noises. `drawn` has the digits of the
-        noises that
-        are known so far. A noise of which no digit is known gets its first digits from `bits`.
+        noises that are known so far. A noise of which no digit is known gets its first digits from `bits`.
         """
         length = 0
         for number, _ in self._terms:
@@ -346,8 +345,7 @@ class Execution:
         """Return the function that executes the step after `state`; None if the step is without randomness.
 
         The step draws a noise, makes a choice, or decides a comparison of noises. `successors` are the states that it
-        may lead to.
-        None is also returned for a choice with one option.
+        may lead to. None is also returned for a choice with one option.
         """
         follow = [self._deferred_event(each.state) for each in successors]
         match successors[0].edge:

@@ -250,8 +250,7 @@ class _ProgramDraws:
     """The draws of a run of the program, made equal to those of Python in the order in which they are made.
 
     The draws of the program with the indices in `left_out` are not made by Python. For these, the noise is 0, or the
-    first
-    option is chosen.
+    first option is chosen.
     """
 
     def __init__(
@@ -414,8 +413,7 @@ class Validation:
         """Yield the scripts to begin with: one for each combination of values of the small finite inputs.
 
         If these are too many, some are taken. Real and int inputs, and finite inputs with many values, get other values
-        from
-        script to script.
+        from script to script.
         """
         domains = [_values(slot) for slot in self._slots]
         count = prod(len(domain) for domain in domains if domain is not None and len(domain) <= _FEW_VALUES)
@@ -454,8 +452,7 @@ class Validation:
         """Return the values of the program's inputs in `script`.
 
         Values of real and int inputs, and of finite ones with many numbers, may be changed in later scripts. They
-        record in `trace`
-        each comparison that they take part in.
+        record in `trace` each comparison that they take part in.
         """
         given: list[Value] = []
         for place, (slot, value) in enumerate(zip(self._slots, script.inputs, strict=True)):
@@ -499,8 +496,7 @@ class Validation:
         """Run `script` at `eps` in Python and in the program; return Python's run, or None if it is inconclusive.
 
         Python's run is inconclusive if it exceeds a limit, or gets to code that cannot be run here. Raises DefectError
-        if the
-        answers of Python and the program differ.
+        if the answers of Python and the program differ.
         """
         run = _PythonRun(script)
         expected: object
@@ -525,10 +521,9 @@ class Validation:
         """True if Python and the program agree when Python skips some of the program's draws, it is unknown which.
 
         Python may skip draws whose result it does not need. At least `extra` draws are assumed to be skipped, and at
-        most two
-        more. Sets of draws of these sizes are tried, up to a limit. `count` is the number of the program's draws in the
-        run without
-        skipping. `run` is the run of Python at `eps`, and `expected` its answer, or the exception that it raised.
+        most two more. Sets of draws of these sizes are tried, up to a limit. `count` is the number of the program's
+        draws in the run without skipping. `run` is the run of Python at `eps`, and `expected` its answer, or the
+        exception that it raised.
         """
         sets = (chosen for size in range(extra, extra + 3) for chosen in combinations(range(count + size), size))
         return any(
@@ -582,9 +577,8 @@ class Validation:
         """Yield (script, whether it is new) for scripts that differ from that of `run` in one choice or one comparison.
 
         In a yielded script another option is chosen, or the two sides of a comparison become equal or change their
-        order. It is
-        new if no other script with this change was yielded before. `met` has a key of each change so far, and is
-        extended.
+        order. It is new if no other script with this change was yielded before. `met` has a key of each change so far,
+        and is extended.
         """
         taken: list[Fraction | int] = [each.value if isinstance(each, NoiseDrawn) else each.place for each in run.drawn]
         script = run.script

@@ -152,10 +152,8 @@ class Simplex:
         """The weights of inequalities that prove that the variable number `column` cannot satisfy its bounds.
 
         The variable is below its lower bound if `up`, else above its upper bound. Its row writes it as a linear form in
-        other
-        variables. Each of these is at one of its bounds, and moving it away from this bound would move the variable
-        `column` in
-        the wrong direction.
+        other variables. Each of these is at one of its bounds, and moving it away from this bound would move the
+        variable `column` in the wrong direction.
         """
         result = [((self._lower if up else self._upper)[column][1], _FMPQ_ONE)]
         for other, c in self._rows[column].items():
@@ -434,8 +432,7 @@ def _standard_point(simplex: Simplex, system: Sequence[Halfspace]) -> dict[int, 
     """The current point of `simplex`, with a small positive rational in place of the infinitesimal δ.
 
     Strict inequalities are written with δ, so the coordinates may contain multiples of it. The rational is small enough
-    for
-    the point to satisfy every inequality of `system`.
+    for the point to satisfy every inequality of `system`.
     """
     point, direction = simplex.point()
     if not any(direction.values()):

@@ -93,8 +93,7 @@ class Mechanism:
         """The qualified names of modules and dipc's own functions, by the function's global names for them.
 
         For example, lap is mapped to "dipc.laplace" after `from dipc import laplace as lap`. The values of the names
-        are examined,
-        not the imports in the source text, because a notebook may have these in another cell.
+        are examined, not the imports in the source text, because a notebook may have these in another cell.
         """
         named = {id(word): f"dipc.{name}" for name, word in vars(words).items() if name in words.__all__}
         qualified = {}
@@ -239,10 +238,8 @@ class _Globals:
 
     A file may change a name while it is imported, and a test may change it later. The function is then no longer the
     program that was read. `accepted` is the function as it was read from its file. `names` are the function's global
-    names
-    with their values, and `imported` maps those that were imported to their qualified names. Names that were checked
-    before
-    are in `_compared`.
+    names with their values, and `imported` maps those that were imported to their qualified names. Names that were
+    checked before are in `_compared`.
     """
 
     accepted: Accepted

@@ -127,18 +127,12 @@ class _Reader(Interpreter[Token, list[str]]):
     """A translator of DiPC's statements into dipc's language, with one method for each rule of the grammar.
 
     `source` is the text to translate, and `name` the name of the result. The result is for the eps `fixed`, or for
-    every eps
-    if this is None. An int has the range `integers` if its declaration gives none. `types` has the types of all
-    variables,
-    `inputs` the values of each input, and `ranges` the values that each int may have. `blocks` has the names declared
-    in each
-    open block. `words` are all words of the text, and `assigned` the names it assigns. `constants` are the variables
-    that
-    only ever have one value. Inputs cannot be assigned in dipc's language, so `copies` maps each input that the text
-    assigns
-    to a variable used instead. `returned` are the names of the returned variables, once known. `coins` counts the
-    random
-    branches, and `warnings` collects the warnings of the translation.
+    every eps if this is None. An int has the range `integers` if its declaration gives none. `types` has the types of
+    all variables, `inputs` the values of each input, and `ranges` the values that each int may have. `blocks` has the
+    names declared in each open block. `words` are all words of the text, and `assigned` the names it assigns.
+    `constants` are the variables that only ever have one value. Inputs cannot be assigned in dipc's language, so
+    `copies` maps each input that the text assigns to a variable used instead. `returned` are the names of the returned
+    variables, once known. `coins` counts the random branches, and `warnings` collects the warnings of the translation.
     """
 
     source: SourceText

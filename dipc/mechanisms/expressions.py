@@ -559,8 +559,7 @@ class Expressions:
         """Raise DiagnosticError if the Python function around `node` does not know the mechanism's constant `name`.
 
         The function may be a helper that the mechanism calls. There, Python may know no such name, or another number of
-        the
-        file by this name.
+        the file by this name.
         """
         if not self.frames or name in self.frozen:
             return
@@ -1188,8 +1187,7 @@ class Expressions:
         """Return an expression for `answer(i)`, where i is the first index with the best score in `many`.
 
         A loop at `span` finds it. `score` maps an element of the sequence `many` to its score, and `answer` an index to
-        an
-        expression. The best score is the greatest if `name` is max, and the least if it is min.
+        an expression. The best score is the greatest if `name` is max, and the least if it is min.
         """
         best, place = ast.Name(self.fresh("best"), span), ast.Name(self.fresh("place"), span)
         zero = number(0, span)
@@ -1350,10 +1348,9 @@ class Expressions:
         """Return the score of the candidate `here` of an exponential mechanism, if no single expression gives a score.
 
         `score` is the Python function that computes a score, and `written` are the statements that it becomes. Before
-        the draw, a
-        loop executes them for each of `candidates`, and stores the scores in a list. The result is the element of this
-        list for
-        `here`. Raises DiagnosticError if the statements draw noise, or if the candidates are not a range.
+        the draw, a loop executes them for each of `candidates`, and stores the scores in a list. The result is the
+        element of this list for `here`. Raises DiagnosticError if the statements draw noise, or if the candidates are
+        not a range.
         """
         if any(isinstance(copied, ast.Sample) for statement in written for copied in ast.walk(statement)):
             raise self.module.wrong(

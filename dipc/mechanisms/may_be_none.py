@@ -268,8 +268,7 @@ class MissingValues:
         """Raise DiagnosticError if a variable or list element in `node` may have no value.
 
         The expression `node` is a part of `distribution`. It may be None itself, as an option of a choice. `facts` says
-        which
-        variables and list elements have values here.
+        which variables and list elements have values here.
         """
         if isinstance(distribution, ast.ExponentialMechanism):
             facts = facts.added(Facts(assigned=frozenset([distribution.variable])))

@@ -494,10 +494,9 @@ class _Header:
         """Yield the ideal block of the program, if it has one.
 
         It is the decorator's `ideal`. Without such an argument, it is the program without its noise, if every
-        distribution that
-        the program draws from has a mean. `final` is the translated mechanism with its `outputs`, and `known` has the
-        types of
-        its inputs by name. The constants of the file that only the ideal uses are added to `frozen`.
+        distribution that the program draws from has a mean. `final` is the translated mechanism with its `outputs`, and
+        `known` has the types of its inputs by name. The constants of the file that only the ideal uses are added to
+        `frozen`.
         """
         module, span = self.module, self.module.head(self.node)
         if self.ideal is None:

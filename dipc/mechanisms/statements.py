@@ -669,10 +669,8 @@ class Statements(Expressions):
         """Set what is known about the growth of the list `array`: the loop that appends, or a length variable.
 
         If one loop appends one element in each iteration, this loop is set. For other appends, a new variable counts
-        the
-        elements. Without appends, nothing changes. `name` is the list's name in the function, and `created` the
-        expression that
-        makes it.
+        the elements. Without appends, nothing changes. `name` is the list's name in the function, and `created` the
+        expression that makes it.
         """
         body = self.frames[-1].node.body
         sites = list(_appends(body, name, ()))

@@ -118,8 +118,7 @@ def _affine(tree: ast.Expr) -> _Coefficients | None:
     """Return the coefficients of the sum `tree` by variable or list element, with its constant part under the key None.
 
     For example, `2*x - y + 3` gives {x: 2, y: -1, None: 3}. Coefficients that are 0 are left out. The result is None if
-    `tree`
-    is no such sum.
+    `tree` is no such sum.
     """
     match tree:
         case ast.Number(value=value):
@@ -643,8 +642,7 @@ class Inference:
         """Return the range of a variable that has the type `kind` before some loops, and changes by `steps` in them.
 
         A step is (the type of the number added in an iteration, whether it is subtracted instead, the number of
-        iterations). If
-        `kind` is None or not a range, it is returned unchanged.
+        iterations). If `kind` is None or not a range, it is returned unchanged.
         """
         if kind is None or kind.base != "range":
             return kind

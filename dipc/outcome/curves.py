@@ -268,8 +268,7 @@ def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
     """Return at most `most` curves, one for each inequality of the claim that `tightest` is the answer for.
 
     In the claim, beta is multiplied by the least factor with which it holds. Inequalities that need the whole factor
-    come
-    first. The result is empty if no factor suffices.
+    come first. The result is empty if no factor suffices.
     """
     if tightest.factor is None:
         return ()
@@ -321,10 +320,8 @@ def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> 
     """Return a picture's curves of a claim about privacy, one for each of at most `most` compared sets of outputs.
 
     A curve has two lines: the greatest probability that the claim allows for the outputs, and their actual probability.
-    If
-    `report` has a counterexample to `question`, the first curve shows where it refutes the claim. The result is empty
-    if a
-    probability has no closed form.
+    If `report` has a counterexample to `question`, the first curve shows where it refutes the claim. The result is
+    empty if a probability has no closed form.
     """
     intervals, counterexample = report.claim.intervals, report.counterexample
     sides = question.compared(report, most)
@@ -426,8 +423,7 @@ def _grid(
     """Return values of eps in both `span` and `intervals`, evenly spaced by their logarithms.
 
     There are `points` values in the span, and the finite ends of the intervals `failing` are added. Then the values
-    outside of
-    `intervals` are left out. If none remain, the result is the upper end of the span alone.
+    outside of `intervals` are left out. If none remain, the result is the upper end of the span alone.
     """
     low, high = span
     ratio = math.log(high / low) / (points - 1) if high > low else 0.0

@@ -565,8 +565,7 @@ def _disputed_text(core: CoreProgram) -> str | None:
     """Return a text that explains dd for a program with finite and real or int outputs; None for other programs.
 
     The text names the outputs in which two right answers must differ to be different for dd. The result is also None if
-    the
-    program `core` has no `ideal`.
+    the program `core` has no `ideal`.
     """
     numbers = [slot.is_symbolic for slot in core.output_slots]
     if core.ideal is None or all(numbers) or not any(numbers):

@@ -339,12 +339,9 @@ class _Finder:
     """A finder of the clamps of each real or int input, and of the inputs that are read outside of clamps.
 
     `inputs` are the names of the real and int inputs, and `constants` the values of the constants by name. A key names
-    an
-    input: a pair (name, index), where the index is None except for elements of the arrays `by_element`. Only in these
-    arrays
-    every index in the program is written as a number. `clamps` has the clamps found so far by the key of their input,
-    and
-    `bare` the keys of the inputs that were found outside of clamps.
+    an input: a pair (name, index), where the index is None except for elements of the arrays `by_element`. Only in
+    these arrays every index in the program is written as a number. `clamps` has the clamps found so far by the key of
+    their input, and `bare` the keys of the inputs that were found outside of clamps.
     """
 
     inputs: frozenset[str]

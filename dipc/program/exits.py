@@ -172,10 +172,8 @@ def _require_ends(chain: Chain, reach: Reach, weights: Weights) -> None:
     """Raise DiagnosticError if some run of `chain` can stay in a loop forever at some eps.
 
     A run can stay in a loop if, from some state, every path out of it has a step whose weight is 0 at this eps.
-    Otherwise
-    runs end almost surely for every eps > 0, and the linear system for the weights of each loop has one solution.
-    `reach` is
-    the graph of the chain's choices, and `weights` computes their weights.
+    Otherwise runs end almost surely for every eps > 0, and the linear system for the weights of each loop has one
+    solution. `reach` is the graph of the chain's choices, and `weights` computes their weights.
     """
     graph: dict[int, list[int]] = {}
     for node, steps in reach.edges.items():
@@ -202,12 +200,9 @@ def _vanishing(zeros: _Zeros, weights: Weights, zero: ChoiceWeight, root: Root) 
     """Return the keys of `zeros` whose weights are 0 at `root`, a positive zero of the weight `zero`.
 
     `zeros` maps weights of the steps in a loop to their zeros, and `weights` computes each weight as a function of eps.
-    The
-    numerators of these functions are polynomials in eps and e^{eps/n}. Two numerators share a positive zero only if it
-    is a
-    zero of their common divisor. If coprime numerators shared one, eps and e^{eps/n} would both be algebraic there,
-    which
-    contradicts Lindemann's theorem.
+    The numerators of these functions are polynomials in eps and e^{eps/n}. Two numerators share a positive zero only if
+    it is a zero of their common divisor. If coprime numerators shared one, eps and e^{eps/n} would both be algebraic
+    there, which contradicts Lindemann's theorem.
     """
     numerator, _ = fraction_of(weights.closed(zero))
     tops = {weight: fraction_of(weights.closed(weight))[0] for weight in zeros}
@@ -400,10 +395,9 @@ class _Counting:
         """Return how often each law of an independent summand occurs, and the state after the last summand.
 
         The program is in only one state at certain times, apart from the value of its counter. A summand is what it
-        adds to the
-        counter between two such times, and its law lists pairs (number added, weight). The returned state has no value
-        of the
-        counter either. Raises NotApplicable if the summands are not independent, or if their laws are too long.
+        adds to the counter between two such times, and its law lists pairs (number added, weight). The returned state
+        has no value of the counter either. Raises NotApplicable if the summands are not independent, or if their laws
+        are too long.
         """
         factors: Counter[absorption.Factor] = Counter()
         reached: dict[State, _Added] = {self._start: {0: ExpPoly.ONE}}

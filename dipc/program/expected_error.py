@@ -256,8 +256,7 @@ class _Area:
     """A random number Z = Σ coefficient·N + `shift`, and constraints on the noises N under which it is considered.
 
     Each N is one of `noises` without its mean. `coefficients` has pairs (index in `noises`, coefficient). `noises`
-    contains
-    the noises in Z, and those that share a constraint with one of them.
+    contains the noises in Z, and those that share a constraint with one of them.
     """
 
     noises: tuple[Noise, ...]
@@ -296,10 +295,8 @@ class _Area:
         """Yield pairs (weight, events) with E[`moment` of Z; constraints] = Σ weight·(product of the events' measures).
 
         Z is the random number of this area, and the expectation is over the noises that satisfy its constraints.
-        Without
-        constraints, the expectation of a polynomial in independent noises is a sum of products of moments of single
-        noises.
-        Each of these moments is the sum of two integrals, one over each side of 0.
+        Without constraints, the expectation of a polynomial in independent noises is a sum of products of moments of
+        single noises. Each of these moments is the sum of two integrals, one over each side of 0.
         """
         if moment is not Moment.ABSOLUTE and not self.constraints:
             for factor, powers in self._powers(moment):

@@ -217,8 +217,7 @@ class _RunOfAll:
     """A run of a deterministic program at all inputs of a grid at once.
 
     For each slot and each of its values it has the set of inputs at which the slot has this value. An input where a
-    slot is
-    unassigned is in no set of this slot. A set is an integer with a bit for each input of the grid.
+    slot is unassigned is in no set of this slot. A set is an integer with a bit for each input of the grid.
     """
 
     def __init__(self, flow: Flow, grid: InputGrid, slots: Sequence[_ByValue] | None = None) -> None:
@@ -239,10 +238,8 @@ class _RunOfAll:
         """Run from `from_label`, by default the start, to the label `end`, by default the exit.
 
         The result is the set of inputs whose runs get to `end`, as an integer with a bit for each input. An `end`
-        before the
-        exit may be given if all steps of the program lead to greater labels. Raises NotApplicable if the program fails
-        at some
-        input, or after too many steps.
+        before the exit may be given if all steps of the program lead to greater labels. Raises NotApplicable if the
+        program fails at some input, or after too many steps.
         """
         end = self._flow.exit_label if end is None else end
         waiting = {self._flow.entry if from_label is None else from_label: self._grid.everything}
@@ -480,8 +477,7 @@ def _reached(grid: InputGrid, norm: Norm, sets: Sequence[int]) -> Iterator[tuple
     """Yield (d, neighborhoods) for each distance d by `norm` between inputs of `grid`, in increasing order.
 
     Each of `sets` is a set of inputs, an integer with a bit for each. Its neighborhood is the set of the inputs at most
-    d
-    away from one of its elements. Raises NotApplicable if there are too many distances.
+    d away from one of its elements. Raises NotApplicable if there are too many distances.
     """
     if not sets:
         return

@@ -391,8 +391,8 @@ class Ideal:
         """Yield disjoint convex sets, whose union has the inputs that satisfy `requires` and `guards`.
 
         Each set is a tuple of guards on slots of the ideal. `finite` has the values of the finite inputs. If `along`,
-        the real
-        and int values of one input by slot of the ideal, is given, only the set that contains this input is yielded.
+        the real and int values of one input by slot of the ideal, is given, only the set that contains this input is
+        yielded.
         """
         allowed = self.program.allowed
         if allowed is None:
@@ -747,10 +747,8 @@ class Distances:
         """Return sets of inputs whose union is where det is not `answer`, or None if they are not known.
 
         Every run of the ideal to the answer passes several segments, and follows one of a few paths through each. So
-        det is
-        another answer exactly if, in some segment, the input satisfies the guards of no path. The result is None unless
-        the
-        answer has many regions that are combined from such paths, and dd depends on all outputs.
+        det is another answer exactly if, in some segment, the input satisfies the guards of no path. The result is None
+        unless the answer has many regions that are combined from such paths, and dd depends on all outputs.
         """
         decisive = tuple(self._ideal.metric.decisive(answer))
         key = _key((), answer)
@@ -798,12 +796,9 @@ class Distances:
         """Return dd of one input by a search near this input alone; None if the search does not find it.
 
         `finite` has the finite values of the input, `point` its real and int values, and `answer` is det there. Only
-        inputs with
-        the same finite values are considered. The search finds a region nearby with another answer. It returns the
-        distance of
-        this region, or of a nearer one if det has other answers within this distance. The search is not made if all
-        regions
-        can be found with few states, and after several inputs with this answer.
+        inputs with the same finite values are considered. The search finds a region nearby with another answer. It
+        returns the distance of this region, or of a nearer one if det has other answers within this distance. The
+        search is not made if all regions can be found with few states, and after several inputs with this answer.
         """
         by_slot = self._by_slot(finite)
         if self._ideal.program.allowed is not None:
@@ -831,8 +826,7 @@ class Distances:
         """Return the distance of the nearest region with another answer than `answer`, if it is less than `least`.
 
         The search is in the box around `point` that reaches `least` in every direction. If it finds no such region, the
-        result is
-        `least`. `by_slot` has the values of the finite inputs. The result is None after many searches.
+        result is `least`. `by_slot` has the values of the finite inputs. The result is None after many searches.
         """
         self._boxes += 1
         if self._boxes > _MOST_ALONE:
@@ -855,8 +849,7 @@ class Distances:
         """Return a region where det is not `answer`; None if none is found near `point`.
 
         It is the region that contains `point`, or one just across a guard of that region. `finite` has the values of
-        the
-        finite inputs.
+        the finite inputs.
         """
         here = self._ideal.region_of(self._by_slot(finite), point)
         if self._is_other(finite, point, answer):

@@ -113,8 +113,7 @@ class _Exchanges:
 
     `places` maps each input slot of the program to the slot of this input in `flow`. `families` are groups of slots of
     `flow`, and only inputs of one group are exchanged. `weights` computes the weights of choices. With
-    `by_transitions`,
-    exchanges are also looked for by comparing the transitions between states.
+    `by_transitions`, exchanges are also looked for by comparing the transitions between states.
     """
 
     def __init__(
@@ -197,8 +196,7 @@ def _exchanged_draws(
 
     `group` are the draws of one statement in a loop over the inputs `family`, in order, equally many for each input.
     The renaming maps the expression of each of these draws in `table` to the one it is exchanged with. It is empty if
-    the
-    number of draws is no multiple of the number of inputs.
+    the number of draws is no multiple of the number of inputs.
     """
     each, rest = divmod(len(group), len(family))
     if rest or not each:
@@ -216,8 +214,7 @@ def _is_unchanged(run: SymbolicRun, names: Mapping[Node, Node]) -> bool:
     """Return True if replacing expressions by `names` changes neither the outputs nor the draws of `run`.
 
     Each output has to stay the same expression. Each draw has to become one of the same law, whose parameters are those
-    of
-    the draw with the expressions replaced.
+    of the draw with the expressions replaced.
     """
     table = run.table
     touched = 0

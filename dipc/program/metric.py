@@ -246,8 +246,7 @@ class ConvexSet:
         """Return (functions, denominator): for each guard, how far a point of the set is from violating it, by `norm`.
 
         Each function of the point is affine, and is a pair (list of pairs of a slot and its coefficient, constant). All
-        numbers
-        are integers, to be divided by `denominator`.
+        numbers are integers, to be divided by `denominator`.
         """
         known = self._out.get(norm)
         if known is None:
@@ -326,16 +325,12 @@ class ConvexSet:
         """Return the distance from `point` to the set by the largest coordinate, if all guards bound differences.
 
         `bounds` has triples (x, y, D), where D is the least value of x - y on the set; x and y are slots, or the origin
-        for 0. The
-        set meets the box of radius t around the point if and only if each D is at most the greatest value of x - y in
-        the box.
-        This value is point[x] - point[y] + 2t, with t in place of 2t if x or y is the origin.
+        for 0. The set meets the box of radius t around the point if and only if each D is at most the greatest value of
+        x - y in the box. This value is point[x] - point[y] + 2t, with t in place of 2t if x or y is the origin.
 
         Proof: if the set and the box do not meet, the graph of the differences that they bound has a positive cycle. It
-        passes
-        the origin once, so it consists of a path in the set, of length at most D, and of one or two sides of the box.
-        If all D
-        and t are integers, the set and the box have a common integer point.
+        passes the origin once, so it consists of a path in the set, of length at most D, and of one or two sides of the
+        box. If all D and t are integers, the set and the box have a common integer point.
         """
         least = _ZERO
         for upper, lower, bound in bounds:

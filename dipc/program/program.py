@@ -215,8 +215,7 @@ class Probabilities:
         """Return a key that is equal for two rows if the program has to be explored only once for both.
 
         A row has the cells `inputs` and `outputs`. The key consists of the finite cells, and of whether each real or
-        int output
-        is given.
+        int output is given.
         """
         return (
             *[inputs[position] for position in self._finite_inputs],

@@ -89,10 +89,9 @@ class _Search:
     """A search for pairs of inputs that may exchange their values without changing the law of the outputs.
 
     A transition is the part of a run from reading one input to reading the next. Two inputs may exchange values if
-    their
-    transitions commute. A choice is made only when its result is read, so that fewer states are between two inputs.
-    With `at_once` it is made where it is drawn. This helps if a variable is computed from a waiting choice, as the
-    inputs might otherwise be read in different orders.
+    their transitions commute. A choice is made only when its result is read, so that fewer states are between two
+    inputs. With `at_once` it is made where it is drawn. This helps if a variable is computed from a waiting choice, as
+    the inputs might otherwise be read in different orders.
     """
 
     def __init__(self, flow: Flow, weights: Weights, *, at_once: bool = False) -> None:

@@ -179,8 +179,7 @@ def _all_of(program: Path) -> tuple[str, ...] | None:
     """Return ("all",) if the claim of `program` has to be about all inputs, and otherwise None.
 
     It has to be if some input is real or int, and if the program does not list the inputs of its claim. The result is
-    also
-    None if the program cannot be read.
+    also None if the program cannot be read.
     """
     try:
         core = load_source(source_at(program), {}).core

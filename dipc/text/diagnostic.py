@@ -327,8 +327,7 @@ def _window(text: str, start: int, end: int) -> tuple[int, int]:
     """Return where the shown part of the line `text` begins, and where it ends: the first character not shown.
 
     A line of at most WINDOW characters is shown whole. Of a longer one, a part around the marked characters from
-    `start` to
-    `end` is shown, with about WINDOW characters.
+    `start` to `end` is shown, with about WINDOW characters.
     """
     text_end = len(text.rstrip())
     if text_end <= WINDOW:

@@ -779,8 +779,7 @@ def _begins_requires(tokens: list[Token], following: str) -> bool:
     """Return True if the last of `tokens` is the word `requires` at the beginning of `requires COND;`.
 
     The word is not reserved, so that it may also name a variable. The tokens before it and `following`, the text after
-    it,
-    tell which it is.
+    it, tell which it is.
     """
     if len(tokens) < 2 or tokens[-1].type != "NAME" or str(tokens[-1]) != "requires":
         return False

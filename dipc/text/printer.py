@@ -405,8 +405,7 @@ def _above(line: str, start: int, comment: _Comment, text: str) -> str:
     """Return `comment` as a line of its own to print above `line`, with the indentation of `line`.
 
     `start` is the position in `text` of the first token of `line`. If `line` closes a block, as `end` does, the comment
-    may
-    belong to the block: it gets one indentation more if it was in a column further to the right in `text`.
+    may belong to the block: it gets one indentation more if it was in a column further to the right in `text`.
     """
     margin = line[: len(line) - len(line.lstrip())]
     column = start - (text.rfind("\n", 0, start) + 1)

@@ -168,10 +168,8 @@ def _scope(shared: Scope, field: str, *, numbers: bool = False) -> Scope:
     """Return the scope of the names that may occur in `field`, a field of the `metric` block.
 
     These are constants, domain values, inputs, and the variables that the field compares, which also occur with a
-    prime. The
-    field `apart` compares inputs, and any other field outputs. `shared` is the program's scope. With `numbers`, real
-    and
-    int variables are treated as numbers of finite types.
+    prime. The field `apart` compares inputs, and any other field outputs. `shared` is the program's scope. With
+    `numbers`, real and int variables are treated as numbers of finite types.
     """
     inner = Scope(shared.eps)
     inner.domains.update(shared.domains)

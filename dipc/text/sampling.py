@@ -461,8 +461,7 @@ class Sampling:
         """Return True if the variable `place` can hold the values that `statement` draws; otherwise report a mistake.
 
         `wanted` is the type of the drawn values, INT or REAL, or None for values of a finite type. `name` is the name
-        of the
-        distribution in the report.
+        of the distribution in the report.
         """
         if place is None or place.type is None:
             return False

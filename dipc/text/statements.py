@@ -415,9 +415,8 @@ class StatementLowering:
         """Call `emit` for each expression that `value` may be, each in a branch of its own.
 
         A value such as max(x, y) is x under one condition, and y otherwise. Branches on the condition lead to the
-        instructions for
-        x and for y. Returns True if `emit`, which emits instructions for an expression, returns True for all. `span` is
-        the place of `value`.
+        instructions for x and for y. Returns True if `emit`, which emits instructions for an expression, returns True
+        for all. `span` is the place of `value`.
         """
         if not isinstance(value, Switch):
             return emit(value)
@@ -637,8 +636,7 @@ def _pass(instructions: Sequence[Instruction], joined: dict[int, int]) -> Iterat
     """Yield (label, slots) for each of `instructions` that is reached in one pass from the first to the last.
 
     `slots` is a bit set of the slots that have a value on some path to the label. `joined` has this bit set for the
-    targets
-    of jumps, as far as it is known. The caller adds to `joined` during the pass.
+    targets of jumps, as far as it is known. The caller adds to `joined` during the pass.
     """
     falling: int | None = None
     for label, instruction in enumerate(instructions):
@@ -748,9 +746,8 @@ def _lowered(
     """Return (the typed program, its ideal or None, the scope with all names) for the syntax tree `program`.
 
     `source` is the text of the program. `overrides` has values of constants that replace those in the text. The program
-    is
-    read for the given `eps`, or for every eps if it is None. If it is not linear as written, it is tried once more with
-    `min`, `max` and `abs` moved into assignments of their own.
+    is read for the given `eps`, or for every eps if it is None. If it is not linear as written, it is tried once more
+    with `min`, `max` and `abs` moved into assignments of their own.
     """
     try:
         return _as_written(program, source, overrides, eps)
@@ -780,8 +777,7 @@ def _declared(
     """Return the scope with all names of `program`; constants come first, as domains, bounds and types use them.
 
     `overrides` has values of constants that replace those in the text. The program is read for the given `eps`, or for
-    every
-    eps if it is None. Mistakes are reported to `findings`.
+    every eps if it is None. Mistakes are reported to `findings`.
     """
     scope = Scope(FixedEps(eps))
     elaborator = Elaborator(scope, findings, declaring=True)
@@ -861,8 +857,7 @@ def _shared(scope: Scope) -> Scope:
     """Return the scope of an `ideal` block, made from `scope`, that of the program around it.
 
     It has the constants and domains of the program, and its inputs and outputs with new slots. A name of another
-    variable
-    of the program is kept as one that the block cannot use.
+    variable of the program is kept as one that the block cannot use.
     """
     inner = Scope(scope.eps)
     inner.domains.update(scope.domains)

@@ -869,10 +869,8 @@ def _without_header(tokens: Sequence[Token], first: int, position: int) -> tuple
     """Return (tokens, place): `tokens` with the wrong head of a block replaced by `while true do` or `if true then`.
 
     The head begins at the index `first`, and the mistake is at the index `position`. The place is the position in the
-    text
-    just after the head; further problems before it are consequences of this mistake. The result is None if the end of
-    the
-    head is not found.
+    text just after the head; further problems before it are consequences of this mistake. The result is None if the end
+    of the head is not found.
     """
     kind = tokens[first].type
     closing = "THEN" if kind == "IF" else "DO"
