@@ -78,7 +78,7 @@ class _KnownPoint:
     cell: tuple[Guard, ...]
 
     def is_just_in(self, guards: tuple[Guard, ...]) -> bool:
-        """True if `guards` are the guards of `cell` and one more, which the point satisfies, too."""
+        """Return True if `guards` are the guards of `cell` and then one more, which the point satisfies."""
         return len(self.cell) == len(guards) - 1 and all(map(is_, self.cell, guards)) and guards[-1].holds(self.point)
 
     def changed(self, change: Point, guards: tuple[Guard, ...]) -> _KnownPoint | None:
@@ -226,9 +226,8 @@ class Solved(Answers):
     def _across(self, guards: tuple[Guard, ...]) -> Infeasible | None:
         """Return the proof that no point satisfies certain of `guards`, or None if some point does. Raises Undecided.
 
-        They are the guards without other variables than alpha and those of one half-space. It is the last one beyond
-        which an
-        input with another answer was sought.
+        These guards are the ones that mention only alpha and the variables of one half-space: the last one beyond which
+        an input with another answer was sought.
         """
         found = _of_part(guards, _guard_places(self._moved, guards))
         return found if isinstance(found, Infeasible) else None
@@ -306,9 +305,9 @@ def _guard_places(inputs: Set[int], guards: Sequence[Guard]) -> list[int]:
 
 
 def _of_part(guards: Sequence[Guard], places: Sequence[int]) -> Point | Infeasible:
-    """Return a point that satisfies the guards at `places` in `guards`, or the proof that there is none.
+    """Return a point that satisfies the guards with the indices `places` in `guards`, or the proof that there is none.
 
-    Raises Undecided.
+    The proof numbers the guards as in `guards`. Raises Undecided.
     """
     found = _solution(tuple([guards[place] for place in places]))
     if isinstance(found, Infeasible):

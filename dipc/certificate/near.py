@@ -153,9 +153,10 @@ def _tried(known: Surroundings, guards: Sequence[Guard], point: Mapping[int, Fra
 
 
 def _anywhere(known: Surroundings) -> Iterator[NearEvidence]:
-    """Yield, for the discrete norm, an input of each path of the ideal whose answers all differ from that of u.
+    """Yield, for the discrete norm, one input of each path of the ideal on which no input has the answer of u.
 
-    In this norm all different inputs have the distance 1. `known` has the path of u.
+    In this norm, any two different inputs have the distance 1, so all these inputs are equally near to u. `known` has
+    the path of u.
     """
     for number, finite in enumerate(known.ideal.combinations()):
         for other in known.ideal.paths(finite):
@@ -202,11 +203,11 @@ def _across(known: Surroundings, here: int, guard: Guard) -> Iterator[NearEviden
 
 
 def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping[int, Fraction]) -> Fraction | None:
-    """Return half the distance from the boundary of `guard` to the next path across it that may have the answer of u.
+    """Return half the distance from the boundary of `guard` to the next path beyond it that may have the answer of u.
 
-    `guard` is a guard of the path of u, and `known` has this path and the others. `direction` points across the
-    boundary: one step in it changes the form of `guard` by `width`. Return None if the distance is 0, or if there is no
-    such path.
+    `guard` is a guard of the path of u, and `known` has this path and the others. An input leaves the path by steps of
+    `direction`; each step changes the form of `guard` by `width`. The result is None if the distance is 0, or if there
+    is no such path.
     """
     beyond = 1 + len(known.ideal.machine.slots)
     depth = plus(scaled(Affine(guard.constant, guard.form), 1 / width), _own(beyond))
@@ -226,11 +227,12 @@ def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping
 
 
 def _changing(known: Surroundings, here: int) -> Iterator[NearEvidence]:
-    """Yield evidence for an answer that is a function of the inputs: moving an input changes the answer.
+    """Yield evidence for a path on which the answer is a function of the inputs, so that moving an input changes it.
 
-    For each input in the answer, the first candidate is u with this input moved up, the second u with it moved down.
-    The third cuts the cell at a value of this input, and moves it down above that value, and up below. `known` has the
-    path of u, and `here` is the index of its finite inputs.
+    There are three candidates for each input on which the answer depends. The first is u with this input increased, the
+    second u with this input decreased. An int changes by 1, a real input by alpha/2. The third decreases the input if
+    it is at least a certain value, and increases it otherwise. `known` has the path of u, and `here` is the index of
+    its finite inputs.
     """
     forms = (value for value in known.ideal.decisive_outputs(known.path.answer) if isinstance(value, Affine))
     for slot in sorted({slot for value in forms for slot, _ in value.terms}):
@@ -287,10 +289,11 @@ _LEFT = -1_000
 class _Nearest:
     """A search for the input nearest to u that satisfies the guards of a path, by eliminating its coordinates in turn.
 
-    `slots` are the inputs, and those in `whole` are ints. If `inner` is true, ints are rounded to the nearest integer,
-    otherwise away from u. `bounds` has (coordinate, lower bounds, upper bounds) in the order of elimination; a bound is
-    an affine form. A nearest input exists for every u at which all forms of `sides` are positive. `cells` counts the
-    cells that were looked at.
+    - `slots` are the inputs, and those in `whole` are ints. If `inner` is true, ints are rounded to the nearest
+      integer, otherwise away from u.
+    - `bounds` has (coordinate, lower bounds, upper bounds) in the order of elimination; a bound is an affine form.
+    - `sides` are half-spaces: a nearest input exists for every u inside of all of them.
+    - `cells` counts the sets of inputs u for which the search found a near input.
     """
 
     slots: Sequence[int]
@@ -315,7 +318,11 @@ class _Nearest:
         self.sides = [replace(side, strict=True) for side in sides if side.coefficients]
 
     def is_around(self, system: Sequence[Halfspace], point: Mapping[int, Fraction]) -> bool:
-        """Return True if all `sides` are positive on the cell `system`; `point` is a point of the cell."""
+        """Return True if an intersection of half-spaces, `system`, is proved to be inside of all `sides`.
+
+        `point` is any point of the intersection, as the values of its coordinates by slot; it serves to find a failure
+        quickly.
+        """
         coordinates = {**dict.fromkeys(self.slots, _ZERO), **point}
         return all(side.value(coordinates) > 0 for side in self.sides) and all(
             implies(system, side) for side in self.sides
@@ -324,10 +331,11 @@ class _Nearest:
     def evidence(
         self, cell: Sequence[Halfspace], here: int, chosen: Mapping[int, Line], upper: frozenset[int]
     ) -> NearEvidence:
-        """Return the evidence for `cell` when the coordinates in `chosen` already have their values.
+        """Return a near input for every u in the set `cell`, or a cut of this set with evidence for both sides.
 
-        The evidence is one near input, or a cut of the cell. `here` is the index of the finite inputs of the near
-        input. `upper` has the chosen coordinates whose value is an upper bound. Raises Undecided.
+        The coordinates of the near input in `chosen` already have their values, as affine forms of u. Those in `upper`
+        have an upper bound as their value, the others a lower bound. `here` is the index of the finite inputs of the
+        near input. Raises Undecided.
         """
         if not chosen:
             self.cells = 0
@@ -397,10 +405,10 @@ def _nearest(norm: str, guards: tuple[Guard, ...], whole: frozenset[int], inner:
 
 
 def _distances(norm: str, own: Mapping[int, int], rounding: Fraction) -> Iterator[Halfspace]:
-    """Yield half-spaces that hold if another input is at most alpha - slack - `rounding` from u, in the norm `norm`.
+    """Yield half-spaces which say together that another input is at most alpha - slack - `rounding` from u in `norm`.
 
-    `own` maps the slot of each input to the variable that is this coordinate of the other input. The slack is a
-    variable, too.
+    `own` maps the slot of each input of u to the variable for the same input of the other one. The slack is a variable,
+    too.
     """
     if norm == "linf":
         for slot, v in own.items():

@@ -128,7 +128,10 @@ def closed_value(value: object) -> ReadClosed | None:
 
 
 def _star(event: Event) -> Hub:
-    """Return `event`, whose noises are connected, in the checker's form. Raises NotDerived if it has none."""
+    """Return `event`, whose noises are all connected, in the form in which the checker reads it: a tree of noises.
+
+    Raises NotDerived if the event has no such form.
+    """
     laws: list[tuple[NoiseFamily, Fraction]] = []
     for noise in event.noises:
         if not _is_normal(noise):
@@ -201,9 +204,9 @@ def _is_negative(total: Enclosed, eps: Fraction, budget: Steps) -> bool:
 
 
 class _Cells:
-    """A search for cells of eps on each of which several sums are all positive.
+    """A search that cuts an interval of eps into cells, on each of which given functions of eps are proved positive.
 
-    It uses one accuracy and one number of Taylor terms.
+    Each search uses one accuracy and one number of Taylor terms.
     """
 
     def __init__(self, totals: Sequence[Enclosed], accuracy: int, terms: int, budget: Steps) -> None:
@@ -314,9 +317,10 @@ def cover(functions: Sequence[Closed], interval: Interval, limits: Limits) -> li
 
 
 def _stretches(interval: Interval, roots: Sequence[Root], signs: Sequence[int]) -> list[tuple[Fraction, _End]]:
-    """Return parts (low, high) of `interval` on which a function is nonnegative, ending just before irrational `roots`.
+    """Return parts (low, high) of `interval` on which a function with the given `roots` is nonnegative.
 
-    `signs` has its sign before the first root, between two neighboring roots, and after the last one.
+    `signs` has the function's sign before the first root, between two neighboring roots, and after the last one. An
+    irrational root is only enclosed by two rationals. A part next to such a root ends at the rational on its own side.
     """
     result: list[tuple[Fraction, _End]] = []
     for gap, sign in enumerate(signs):
@@ -396,11 +400,11 @@ def factors_data(analysis: Analysis, chart: SignChart | None = None) -> list[dic
 def _evidence(
     sign: FactorSign, scale: Fraction, upper: Fraction | None, roots: Sequence[Root]
 ) -> list[dict[str, Any]] | None:
-    """Return the proof of a factor's `sign`: JSON data of the pieces of its interval, in order.
+    """Return the proof of the signs of one function of eps, as JSON data: a list of pieces of its interval, in order.
 
-    Each piece states the sign at its lower end. None if the factor has a rational root. `roots` are its roots, in
-    enclosures that do not overlap. The ends of the pieces in `sign`, divided by `scale`, are values of eps. `upper` is
-    the upper end of the interval, None for infinity.
+    `sign` has what was found about the function, on pieces of an interval of eps·`scale`. `roots` are enclosures of its
+    roots in eps, which do not overlap. Each element of the list states the sign at the lower end of its piece. `upper`
+    is the greatest eps, None for infinity. The result is None if the function has a rational root.
     """
     if sign.rational_root is not None:
         return None
@@ -418,10 +422,10 @@ def _evidence(
 
 
 def _pieces(piece: CoverPiece, scale: Fraction, root: Root | None) -> Iterable[dict[str, Any]]:
-    """Yield the JSON data of `piece`; it becomes three pieces if `root` encloses its root more narrowly.
+    """Yield the JSON data of `piece`, an interval of eps·`scale` on which one function is monotone or has no root.
 
-    The ends of `piece`, divided by `scale`, are values of eps. The function is monotone on the piece, so each of the
-    three has one sign, or the one root.
+    If the function has a root there, `root` may be an enclosure of it in eps. `piece` is then cut at the ends of the
+    enclosure, so that there are up to three parts: before the root, around it, and after it.
     """
     bits = {"bits": max(0, piece.bits)}
     slope = {"slope": piece.slope, **bits}
@@ -689,9 +693,10 @@ class ObligationWriter:
 
 
 def _in_cells(value: Probability | None, beta: Read | None, intervals: Intervals, result: Decision) -> dict[str, Any]:
-    """Return the evidence for the decision `result` that `value` >= 1 - `beta` on `intervals`, with normal noises.
+    """Return the evidence for the decision `result` that `value` >= 1 - `beta` on `intervals` of eps, as a JSON object.
 
-    It is a JSON object with cells of eps, or with a counterexample, or only with the reason why there is no evidence.
+    `value` is a probability over normal noises. The object has cells of eps on which the inequality is proved, or an
+    eps at which it fails, or only the reason why there is no evidence.
     """
     totals = None if value is None else slacks(value, beta, Steps())
     if totals is None or value is None or beta is None:

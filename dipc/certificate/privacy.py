@@ -214,9 +214,10 @@ def shifts(program: dict[str, Any], only_at: Fraction | None, adjacency: str) ->
 
 
 def _cheapest(aligned: AlignedExit, move: Mapping[int, Fraction]) -> Mapping[int, Fraction] | None:
-    """Return the cheapest shift of noises, by their number, that keeps the outputs when inputs change by `move`.
+    """Return the cheapest shifts of the noises, by index, that keep the outputs when the inputs change by `move`.
 
-    `aligned` is one exit, with the conditions on such shifts. Return None if no shift satisfies them.
+    `aligned` is one exit, with the conditions that the shifts must satisfy. The result is None if no shifts satisfy
+    them.
     """
 
     def halfspace(change: Change) -> Halfspace:
@@ -356,11 +357,12 @@ class _Writer(Generic[T]):
         }
 
     def _with_delta(self, table: LawTable, pairs: Pairs) -> tuple[list[list[Any]], list[list[Any]], list[list[Any]]]:
-        """Return (couples with excess <= 0, couples with excess >= 0, sets of outputs to check at each pair).
+        """Return (couples with excess <= 0, couples with excess >= 0, sets of outputs for which the delta is checked).
 
         `table` has the laws of the outputs, and `pairs` the adjacent inputs. A couple is the two probabilities of an
-        output at adjacent inputs. A set contains all outputs with a nonnegative excess, and some whose excess changes
-        its sign over eps. Raises Uncertified if there are too many sets.
+        output at adjacent inputs. A set for a pair of inputs contains all outputs whose excess is never negative, and
+        some of those whose excess changes its sign over eps; there is one set for each choice of these. Raises
+        Uncertified if there are too many sets.
         """
         signs: dict[tuple[int, int], int] = {}
         never_more: list[list[Any]] = []

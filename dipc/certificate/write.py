@@ -126,9 +126,9 @@ class _Writer:
     # --- rows -------------------------------------------------------------------------------------
 
     def _shared(self, row: Row, outcome: RowOutcome) -> dict[str, Any]:
-        """Return the JSON data that `row` shares with all rows of equal `outcome`, dd and claim columns.
+        """Return the JSON data of `row` that is equal for all rows with an equal `outcome`, dd and claim columns.
 
-        Placeholders replace the input, the output and the row's number, in this order.
+        The input, the output and the row's number, which may differ, are placeholders.
         """
         terms, probability, settled = outcome.terms, outcome.probability, outcome.settled
         beta = self._certified(row, terms)

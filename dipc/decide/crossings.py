@@ -189,8 +189,8 @@ def stretches(regions: Iterable[FailureRegion]) -> Iterator[Stretch]:
 class _Signs:
     """The signs of the slack Pr - 1 + beta at single eps, each computed once.
 
-    All eps are in one interval `cell`, on which beta is a quotient of two exponential polynomials. The Taylor series of
-    the slack come from `search`.
+    All eps are in one interval `cell`, on which beta is a quotient of two exponential polynomials. `search` computes
+    the Taylor series of the slack.
     """
 
     def __init__(self, search: SeriesDecision, cell: FormCell, exact: NormalSum | None) -> None:
@@ -388,9 +388,9 @@ class _Question:
         return EnclosedRoot(low, high, rises, signs, simplest if signs.is_zero(simplest) else None)
 
     def confirm_sign(self, interval: Interval, sign: int, known: Sequence[Fraction]) -> list[Decision]:
-        """Return decisions that are all ACCURATE only if the slack has the given sign on the whole `interval`.
+        """Return decisions that are all ACCURATE only if the slack Pr - 1 + beta has one sign on the whole `interval`.
 
-        `sign` is 1 or -1. `known` lists eps at which the slack is known to have this sign.
+        `sign` is this sign, 1 or -1. `known` lists eps at which the slack is known to have it.
         """
         if interval.is_point:
             return []
@@ -414,8 +414,9 @@ class _Question:
     def fails(self, interval: Interval, factors: Sequence[ExpPoly]) -> Decision:
         """Decide whether 1 - Pr >= factor·beta on the whole `interval`, for at least one factor in `factors`.
 
-        The factors are tried in turn. The result is the decision for the first one that is proved, or for the last one.
-        A factor in _STRICT exceeds 1: if it is proved, then 1 - Pr > beta, also in the limit at an end of the interval.
+        The factors are 1, or functions of eps that exceed 1; they are tried in turn. The result is the decision for the
+        first one that is proved, or for the last one. If a factor that exceeds 1 is proved, then 1 - Pr > beta, also in
+        the limit at an end of the interval.
         """
         decision = Decision.undecided("")
         for factor in factors:

@@ -755,9 +755,10 @@ _ROOT_BITS = 110
 
 
 def _scope_of_falling(beta: normals.NormalSum, intervals: tuple[Interval, ...]) -> ClaimScope | None:
-    """Return the scope in `intervals` of a claim with a `beta` that falls as eps grows.
+    """Return the set of eps in `intervals` with `beta` < 1, for a `beta` that falls as eps grows.
 
-    None if `beta` is not shown to fall, or if an end of the scope is not found.
+    Only for these eps does a claim with this beta state anything. The result is None if `beta` is not shown to fall, or
+    if an end of the set is not found.
     """
     if not beta.falls or any(function.fixed for function in beta.terms):
         return None

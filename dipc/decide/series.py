@@ -286,10 +286,11 @@ class SeriesDecision:
         return total
 
     def _next_to_ends(self, interval: Interval, slack: NormalSum | None) -> Interval | None:
-        """Return the part of `interval` that is left after its ends are examined, or None if nothing is left.
+        """Return the part of `interval` that is left after the claim was proved next to 0 and to infinity.
 
-        Next to 0 and next to infinity, the claim is proved by `slack`, a sum of functions of the normal distribution,
-        or by the tails of single half-spaces.
+        Next to 0, the claim is proved by `slack`, which is Pr - 1 + beta as a sum of functions of the normal
+        distribution. Next to infinity, it is proved by `slack` or by the tails of single half-spaces. The result is
+        None if nothing is left.
         """
         if slack is not None and slack.is_number and slack.enclosure(_ONE, 4 * DIGITS)[0] > 0:
             return None
@@ -328,9 +329,10 @@ class SeriesDecision:
         return open_on
 
     def _far_out(self, interval: Interval) -> Iterator[Interval]:
-        """Yield parts of `interval` that contain all eps at which a lower bound for large eps does not prove the claim.
+        """Yield parts of `interval` that contain all eps at which the claim is not yet proved.
 
-        Only an unbounded interval is made smaller.
+        If `interval` is unbounded, the claim is proved for large eps by a lower bound of the probability. A bounded
+        interval is yielded as a whole.
         """
         if interval.upper is not None:
             yield interval
@@ -517,9 +519,9 @@ class SeriesDecision:
     # --- cells ----------------------------------------------------------------------------------------
 
     def _follow(self, interval: Interval, beta: FormCell) -> None:
-        """Prove the claim on `interval`, on which beta is the quotient in `beta`, one cell after another.
+        """Prove the claim on `interval`, cell by cell; `beta` has a quotient of functions that is equal to beta there.
 
-        Raises _Refuted if the claim fails at some eps, and SignNotFound.
+        Raises _Refuted if the claim fails at some eps, and SignNotFound if the proof fails.
         """
         if not interval.lower or interval.upper is None:
             raise SignNotFound(interval.lower, is_beyond=interval.lower > 0)
@@ -672,8 +674,8 @@ class _CellPart:
 def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, piece: _CellPart, halvings: int) -> Iterator[_CellPart]:
     """Yield parts of `piece` outside of which it is shown that `polynomial` > `rest`.
 
-    The argument of the polynomial is the position in `piece`: -1 and 1 are its ends. Parts are halved at most
-    `halvings` times.
+    `polynomial` is a function of the position in `piece`, where -1 and 1 stand for its two ends. Parts are halved at
+    most `halvings` times.
     """
     first, *others = polynomial.coeffs() or [flint.arb(0)]
     if first - sum((abs(c) for c in others), flint.arb(0)) > rest:

@@ -584,8 +584,8 @@ class SharedEngine(Engine):
     def _wants_form(self, question: Question) -> bool:
         """Return True if the closed form of the bound in `question` is used even if computing it took long.
 
-        It is, if decisions keep their proofs, or if the question is a bound. For other questions it is not, since their
-        decisions would then depend on earlier questions.
+        It is used if decisions keep their proofs, or if `question` is itself a bound to be measured. The decision of an
+        obligation would otherwise depend on earlier questions.
         """
         return self.keep_proofs or isinstance(question, Bound)
 
@@ -627,10 +627,10 @@ class SharedEngine(Engine):
             self._line_up(held)
 
     def _unique(self, decision: Decision, form: ClosedForm, pending: Pending) -> Decision:
-        """Return the decision for `pending`, which is `decision` unless an equal inequality was decided before.
+        """Return the decision for `pending`: `decision`, or the one on an equal inequality that was decided before.
 
-        Two inequalities are equal if their closed forms (here `form`), betas and intervals are. The first decision is
-        then the result. If the question is a bound, the result is `decision`.
+        Two inequalities are equal if their betas, intervals and closed forms are; that of `pending` is `form`. If the
+        question of `pending` is a bound to be measured, the result is `decision`.
         """
         question = pending.question
         if isinstance(question, Bound):

@@ -255,8 +255,8 @@ class Thresholds:
     def _begin(self, number: int, form: ClosedForm, factor: Fraction) -> Fraction:
         """Return an approximate t at which `form` + `factor`·beta - 1 changes its sign from negative to positive.
 
-        Beta is that of the inequality with the index `number`. The search starts near the result for this number
-        before.
+        `number` is the index of the inequality whose beta is meant. The search for t starts near the last t found for
+        this index.
         """
         missing = _approximation([(-_ONE, form.value), (-factor, self._posed[number][1].value)])
         last = self._last.get(number, _ONE)
@@ -442,12 +442,13 @@ class Objective:
         return best
 
     def _constants(self, far: Sequence[Rates], near: Sequence[Rates], center: Rates) -> list[list[Fraction]]:
-        """Return lower bounds of the privacy constant K: one list for each recorded pair of inputs.
+        """Return lower bounds of the privacy constant K: one list for each pair of adjacent inputs that is used.
 
-        A list has a bound for each corner of a box; `far` and `near` have one vector of rates for each corner. The
-        bound is the cost of reaching the recorded output from the second input with the rates in `far`, less the cost
-        of some noises that reach it from the first input with the rates in `near`. These noises are those that cost
-        least with the rates `center`, or with one of `near`.
+        A list has one bound for each corner of a box of rates; `far` and `near` have one vector of rates for each
+        corner. Each pair comes with an output. The bound is the least cost of noises that give this output at the
+        second input, with the rates in `far`. From it, the cost of some noises that give the output at the first input
+        is subtracted, with the rates in `near`. These noises are the cheapest ones for the rates `center`, or for one
+        vector in `near`.
         """
         if self._costs is None:
             return [[_ONE] * len(far)]

@@ -536,7 +536,7 @@ def claims_of(
 
 
 def _at_irrational_eps(claimed: Inequality) -> Inequality:
-    """Return `claimed` with the mark that the claim is about a single irrational eps inside of its intervals.
+    """Return `claimed` with `is_around` true: it is about a single irrational eps inside of its intervals of eps.
 
     An inequality about every product of a distance and eps is returned unchanged.
     """
@@ -664,9 +664,9 @@ _SAMPLES = tuple(Fraction(4) ** power for power in range(-4, 5))
 
 
 def _exact_at_first_distances(case: ClassCase) -> Iterator[ProofStep]:
-    """Yield proof steps with the claim of `case` at single integer distances, for the first few distances.
+    """Yield proof steps for the inputs of `case` with dd(u) = 1, for those with dd(u) = 2, and so on up to 6.
 
-    Only distances at which the least probability is known exactly are included.
+    A distance is left out unless the least probability of its inputs is known exactly.
     """
     for distance in FIRST_DISTANCES:
         with suppress(Undecided):
@@ -674,10 +674,10 @@ def _exact_at_first_distances(case: ClassCase) -> Iterator[ProofStep]:
 
 
 def _best_steps(case: ClassCase, first: Sequence[ProofStep], engine: Engine) -> Sequence[ProofStep]:
-    """Return the proof steps of the rules that come nearest to proving `case`, and of the claim at some of its inputs.
+    """Return proof steps for `case` from the rules whose proofs fall short by least.
 
-    `first` are the steps of the first rule; they are returned if no rule can be compared. `engine` decides the
-    obligations. Raises Undecided.
+    If these proofs do not hold, steps about single inputs of `case` follow. The result is `first`, the steps of the
+    first rule, if no rule can be compared. `engine` decides obligations. Raises Undecided.
     """
 
     def needed(proof: Proof) -> Fraction | None:
@@ -697,10 +697,10 @@ def _best_steps(case: ClassCase, first: Sequence[ProofStep], engine: Engine) -> 
 
 
 def _shortfall(proof: Proof, engine: Engine) -> Fraction:
-    """Return a number that tells how far `proof` is from holding: 0 only if all of its obligations hold.
+    """Return by how much the slacks of `proof` are negative at some sample values; 0 only if the proof holds.
 
-    It is computed from the slacks at some values of the variable, and serves to compare proofs. `engine` decides the
-    obligations. Raises Undecided.
+    The number serves to compare proofs. If an obligation fails, the number is positive even if no sample value shows
+    this. `engine` decides the obligations. Raises Undecided.
     """
     most = Fraction(0)
     for obligation in proof.obligations:

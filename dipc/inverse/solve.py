@@ -232,7 +232,7 @@ def _solve_everywhere(question: Question, digits: int) -> AlphaSolution:
 
 
 def _failing_however_far(claims: Claims) -> tuple[int, ...]:
-    """The numbers of the classes whose claim in `claims` fails at inputs with arbitrarily large dd.
+    """Return the indices (from 1) of the cases in `claims` that fail at inputs with arbitrarily large dd.
 
     If there is one, no alpha is enough.
     """
@@ -256,11 +256,11 @@ def _fails_throughout(obligation: Obligation, engine: Engine) -> bool:
 
 
 def _whole_cell(claims: Claims, between: Cell) -> Cell:
-    """Return the least alpha n as (n, n) if all distances are integers and beta does not depend on alpha.
+    """Return (n, n), where the integer n is the least alpha, if only integer distances matter; else return `between`.
 
-    Otherwise return `between`, whose first number is an alpha with which the claim of `claims` fails, and whose second
-    is one with which it holds. With integer distances, dd(u) > alpha means the same for all alpha with one integer
-    part.
+    `between` has an alpha with which the claim of `claims` fails, and a greater one with which it holds. If all
+    distances are integers and beta does not depend on alpha, dd(u) > alpha means the same for every alpha from n to
+    below n + 1.
     """
     beta = claims.question.claim().beta
     whole = all(isinstance(case, ClassCase) and case.convex.inputs.integral for case in claims.every)
@@ -812,10 +812,11 @@ def _solved(question: Question, wanted: Wanted, digits: int, progress: Progress 
 
 
 def _with_whole_distances(claims: Claims, progress: Progress | None) -> Claims:
-    """Return `claims`, but the claims with alpha = 0 if some cases are unknown and all distances are integers.
+    """Return the claims about all inputs with dd(u) > 0 in place of `claims`, where this is known to be equivalent.
 
-    Then a beta that depends on eps alone suffices for all inputs with dd(u) >= 1 exactly if it suffices for all inputs
-    with dd(u) > 0. `progress` is called with (cases done, cases in all).
+    This is done if some cases of `claims` are unknown, all distances are integers, and beta depends on eps alone. A
+    beta then suffices for dd(u) >= 1 exactly if it suffices for dd(u) > 0. Otherwise `claims` is returned. `progress`
+    is called with (cases done, cases in all).
     """
     question = claims.question
     gamma = claim_expression(question.program.core, "gamma", question.options.gamma)

@@ -341,9 +341,10 @@ def _without_proved_far_away(
 ) -> list[UnknownCases]:
     """Return `unknown` without the cases of `claims` that are proved at every eps in `held`.
 
-    `held` has, for each interval of the claim, the stretches of eps where no exact inequality fails. A case about all
-    integer distances is proved if it is exact at the first few distances, and all greater ones are proved together.
-    Each stretch is enlarged to decimal ends of `digits` digits for this proof.
+    For each interval of eps of the claim, `held` has the stretches on which no exact inequality fails. A case whose
+    distances are all integers is dropped if two things are true. The least probability is known exactly at each
+    distance from 1 to 6, and one proof covers all distances from 7 on. For this proof, each stretch is enlarged to
+    decimal ends of `digits` digits.
     """
     limits, engine = claims.question.program.limits, claims.question.engine
     spans = [span_between(a, b, digits, limits) for stretches in held for a, b in stretches]

@@ -244,9 +244,10 @@ class _Search:
         return all(isinstance(course_of(self._probabilities, claimed.row), StepCourse) for claimed in self._open)
 
     def _on_steps(self, low: Fraction, high: Fraction) -> Fraction:
-        """The exact least gamma with which all rows hold, if Pr is a step function of gamma for every row.
+        """Return the exact least gamma with which all rows hold, if each row's probability is a step function of gamma.
 
-        It lies between `low`, with which some row fails, and `high`, with which all rows hold.
+        A row's probability is that of an output within gamma of the right answer. With the gamma `low` some row fails,
+        and with `high` all rows hold.
         """
         courses = [course_of(self._probabilities, claimed.row) for claimed in self._open]
         steps = [course for course in courses if isinstance(course, StepCourse)]
@@ -257,10 +258,11 @@ class _Search:
         return jumps[bisect(lambda position: self._all_hold(jumps[position]), -1, len(jumps) - 1)[1]]
 
     def _at_jump(self, low: Fraction, high: Fraction) -> Fraction | None:
-        """The least gamma between `low` and `high`, if Pr jumps there and the claim is refuted just before; else None.
+        """Return a gamma if it is proved to be the least one, and some row's probability jumps there; else None.
 
-        Some row fails with `low`, and all rows hold with `high`. Pr jumps where gamma reaches the distance of an output
-        without noise from its right answer.
+        A row's probability is that of an output within gamma of the right answer. It jumps where gamma reaches the
+        distance from this answer of an output without noise. With the gamma `low` some row fails, and with `high` all
+        rows hold.
         """
         open_, worst = self._open, self._failing
         courses = [course_of(self._probabilities, claimed.row) for claimed in open_]
@@ -298,9 +300,10 @@ class _Search:
         )
 
     def _is_least(self, gamma: Fraction) -> bool:
-        """True if `gamma`, at which all rows hold, is proved to be the least such gamma.
+        """Return True if `gamma`, with which all rows hold, is proved to be the least such gamma.
 
-        The proof: some row has Pr = 1 - beta at some eps, and its Pr increases strictly up to this gamma.
+        The proof: for some row, the probability of an output within gamma of the right answer is exactly 1 - beta at
+        some eps, and is strictly smaller for each smaller gamma.
         """
         for claimed in self._open:
             course = course_of(self._probabilities, claimed.row)

@@ -165,9 +165,10 @@ def _needed(form: EnclosedForm, beta: ExpPoly, eps: Fraction) -> flint.arb_serie
 
 
 def _highest(needed: partial[flint.arb_series], intervals: Sequence[Interval], bits: int) -> Fraction:
-    """The approximate eps in `intervals` at which the function with the Taylor series `needed` is largest.
+    """Return an approximate eps in `intervals` at which the function of eps behind `needed` is largest.
 
-    Numbers have `bits` bits. Raises Undecided if it is an end of an interval.
+    `needed` gives the Taylor series of this function around an eps. Numbers have `bits` bits. Raises Undecided if the
+    function is largest at an end of an interval.
     """
     best: tuple[float, Fraction] | None = None
     with precision(_COARSE_BITS, 1):
@@ -422,7 +423,10 @@ def _with_digits(answer: Tightest, digits: int) -> Tightest:
 
 
 def _in_places(answer: Tightest, around: Interval) -> Tightest:
-    """Return `answer` with `around` as the place of each spot whose claim is about one irrational eps in it."""
+    """Return `answer`, where each inequality about one irrational eps has the ends of `around` as its place.
+
+    `around` is an interval that contains this eps. The place of an inequality tells at which eps it needs the factor.
+    """
     assert around.upper is not None
     place = around.lower, around.upper
 
@@ -437,8 +441,9 @@ def _in_places(answer: Tightest, around: Interval) -> Tightest:
 def _at_irrational_eps(answer: Tightest, around: Interval) -> Tightest:
     """Return the least factor at the irrational eps inside `around`, from `answer`, the factor for all eps in `around`.
 
-    The upper end of the factor stays. The lower end is reduced until it is proved to be needed at every eps in
-    `around`. If no proof is found, the factor has the lower end 0 and the former value becomes `upper`.
+    The upper end of the factor stays. The lower end is reduced slightly, and a proof is tried that a factor below it
+    fails at every eps in `around`. If no proof is found, the result's factor is 0, a trivial lower bound, and the
+    factor of `answer` becomes the field `upper`.
     """
     answer = _in_places(answer, around)
     if answer.factor is None or answer.is_zero:
@@ -470,10 +475,11 @@ def _none_at_eps(answer: Tightest) -> tuple[UnknownCases, ...]:
 
 
 def _enclosed_factor(least: Tightest, most: Tightest) -> Tightest:
-    """Return the least factor for a beta between a greater one, with answer `least`, and a smaller one, with `most`.
+    """Return the least factor for an irrational beta, from the answers for two rational ones around it.
 
-    If the factors of both answers differ by at most two units of the last digit, they are the ends of the result's
-    `factor`. Otherwise that of `least` is the `factor`, a lower bound, and that of `most` the `upper` bound.
+    `least` is the answer for the greater beta, and `most` the answer for the smaller one. If the two factors differ by
+    at most two units of the last digit, they are the ends of the result's `factor`. Otherwise the factor of `least`
+    becomes `factor`, a lower bound, and that of `most` becomes `upper`, an upper bound.
     """
     if least.complete and least.factor is None:
         return least
@@ -497,10 +503,10 @@ def _enclosed_factor(least: Tightest, most: Tightest) -> Tightest:
 
 
 def _with_approached_factor(answer: Tightest) -> Tightest:
-    """Return `answer` without its `upper` bound if this exceeds the factor by at most one unit of the last digit.
+    """Return `answer` with its `upper` bound as the upper end of its factor, if this is not too far away.
 
-    The result's factor then has the upper bound as its upper end, and is needed in the limit, as inputs approach
-    another class. Otherwise `answer` is returned unchanged.
+    This is done if the bound exceeds the factor by at most one unit of the last digit. The result says that the factor
+    is needed in the limit, as inputs approach another class. Otherwise `answer` is returned unchanged.
     """
     low, high = answer.factor, answer.upper
     if low is None or high is None or not low[0] or answer.unknown or not answer.upper_places:
@@ -626,9 +632,10 @@ def _by_check(
 ) -> tuple[Cell | None, list[UnknownCases], Tightest | None]:
     """Return (upper bound of the factor or None, cases still unknown, `upper` or None) after up to two checks.
 
-    The open cases of `claims` are those in `unknown`, and, if `upper` is given, those with bounds in `known`. `upper`
-    is the answer with the factor that these bounds need. If a check proves the open cases with the factor of `most`,
-    nothing is unknown and `upper` becomes None. If a check only proves them with the factor 1, this is an upper bound.
+    The checks are about the `unknown` cases of `claims`. If `upper` is given, they are also about the cases with a
+    bound in `known` that is not exact; `upper` is then the answer with the factor that these bounds need. If a check
+    proves all these cases with the factor of `most`, no case is unknown and `upper` becomes None. If a check only
+    proves them with the factor 1, then 1 is an upper bound.
     """
     open_cases = {number for cases in unknown for number in cases.rows}
     open_cases |= {number for claimed in known if upper is not None and not claimed.exact for number in claimed.rows}
@@ -695,10 +702,10 @@ def _little_less(peaks: Sequence[Peak], digits: int) -> Fraction | None:
 
 
 def _all_need_less(some: Sequence[tuple[Inequality, Obligation]], enough: Fraction, factors: Factors) -> bool:
-    """True if it is proved that the factor `enough` suffices for all of `some`.
+    """Return True if it is proved that the factor `enough` suffices for all inequalities of `some`.
 
-    `some` has pairs (inequality, its obligation with the variable rescaled). The engine of `factors` decides one bound
-    that is at most all of theirs.
+    `some` has pairs (inequality, its obligation, rewritten in a multiple of its variable). The engine of `factors`
+    decides one bound that is at most the bounds of all these obligations. The result is False if their betas differ.
     """
     betas = {scaled.beta for _, scaled in some}
     bound = with_least_constants([scaled.bound for _, scaled in some])
@@ -822,7 +829,10 @@ def _distances(case: ClassCase) -> range:
 
 
 def _suffices_far_away(case: ClassCase, engine: Engine, factor: Fraction) -> bool:
-    """True if `engine` proves that `factor` suffices for `case` at all distances beyond the first ones."""
+    """Return True if `engine` proves that `factor` suffices for the inputs of `case` with a large distance dd(u).
+
+    Distances are integers. The large ones are those greater than all that `_distances` lists.
+    """
     try:
         return factor > 0 and engine.run(case.proved_from(_distances(case).stop, factor))
     except Undecided:
@@ -830,10 +840,11 @@ def _suffices_far_away(case: ClassCase, engine: Engine, factor: Fraction) -> boo
 
 
 def _at_distances(case: ClassCase, factors: Factors) -> tuple[list[Inequality] | None, list[Inequality]]:
-    """Return (inequalities of `case` at the first integer distances or None, those that bound the factor below).
+    """Return the inequalities of `case` at small integer distances dd(u), and those that bound the factor below.
 
-    The former is None if one of them could not be measured. The latter are the exact ones among them, and the limits
-    for large distances. `factors` finds the factors that inequalities need.
+    The small distances are those that `_distances` lists. The first list is None if one of its inequalities could not
+    be measured. The second list has the exact inequalities among them, and the limits for large distances. `factors`
+    finds the factors that inequalities need.
     """
     small: list[Inequality] | None = []
     exact: list[Inequality] = []
@@ -910,7 +921,7 @@ def _distinct(numbers: tuple[QuotientValue, ...]) -> list[QuotientValue]:
 
 
 def _kappa(best: Highest) -> int:
-    """The largest integer k >= 0 such that the maximum `best` is at most 1/k; k = 0 if `best` is infinite."""
+    """Return the largest integer k >= 1 such that the maximum `best` is at most 1/k; 0 if there is none."""
     if best.is_infinite:
         return 0
     low, high = best.enclosure(DIGITS)

@@ -468,7 +468,10 @@ class _Search:
     # --- bounds ---------------------------------------------------------------------------------------------
 
     def _prepare_bounds(self) -> None:
-        """Find lower bounds of the objective over all values. Raises Undecided if there are none."""
+        """Set `whole`, the box of all values of the constants, and `objective`, lower bounds on boxes of values.
+
+        Raises Undecided if no lower bounds are known.
+        """
         core = self._selected_program.core
         if core.requires is not None or core.selection is not None:
             raise OutsideFragment("values that were not tried are compared at all inputs, not at some of them")
@@ -539,9 +542,10 @@ class _Search:
 
     @staticmethod
     def _inner(whole: ConstantBox, rates: AffineRates, least: Sequence[Fraction]) -> ConstantBox:
-        """The box `whole` without values of one constant that make some rate too small, whatever the others are.
+        """Return the box `whole`, cut where the value of one constant alone makes some rate too small.
 
-        `rates` gives the rates at values of the constants; a rate is too small if it is below its bound in `least`.
+        That is so where the rate is too small for all values of the other constants. `rates` gives all rates as
+        functions of the constants. The rate with the index i is too small if it is below `least`[i].
         """
         low, high = list(whole.low), list(whole.high)
         corners = list(whole.corners)
@@ -576,9 +580,9 @@ class _Search:
 
 
 class _Solved:
-    """Lower bounds of the threshold, for any rates of the noises, each found by solving for the threshold again.
+    """Lower bounds of a threshold for given rates of the noises; each bound solves a question of its own.
 
-    The threshold is the least alpha·eps (or gamma·eps, or eps) for which the claim holds.
+    The threshold is the least alpha·eps (or gamma·eps, or eps) for which the claim of the search holds.
     """
 
     def __init__(self, search: _Search, program: Program) -> None:
@@ -596,10 +600,10 @@ class _Solved:
         pass
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:  # noqa: ARG002
-        """A number that is at most the threshold for all noises with the rates s_i·`rates`[i], for s in `shares`.
+        """Return a lower bound of the threshold, the least alpha·eps, gamma·eps or eps for which the claim holds.
 
-        It also holds for each s that lies above a convex combination of them on a logarithmic scale. `enough` has no
-        effect.
+        It holds for noises with the rates s[i]·`rates`[i], where s is one of `shares`, or has logarithms that are at
+        least those of a convex combination of `shares`. `enough` has no effect.
         """
         factor = max(1 / Fraction(prod(share)) for share in shares).limit_denominator(10**6) + Fraction(2, 10**6)
         options = replace(self._search.options, beta=f"({factor})*({self._beta})")

@@ -90,10 +90,10 @@ def _row(
 
 
 def _decided(case: ClassCase, engine: Engine, bound: Bound, entry: RowResult, *, equal: bool) -> RowResult:
-    """Decide with `engine` the claim about the class of `case`; return the result with the texts of `entry`.
+    """Decide with `engine` the claim about the class of `case`, and return the result.
 
     `bound` is 1 minus an upper bound of the expected error. If `equal` is true, the expected error is equal to this
-    bound; only then can the claim be refuted.
+    bound; only then can the claim be refuted. The result shows the output, alpha and gamma of `entry`.
     """
     required = case.goal.required
     if required.beta is None or required.distances.is_open:

@@ -539,9 +539,10 @@ class ClassCase:
         return ClassCase(self.source.asking(options), convex)
 
     def _posed_by_implying(self, reason: str) -> Sequence[ProofStep]:
-        """Return the obligations of the first list of `implying` whose cases all have obligations.
+        """Return the obligations of other cases that together imply this one.
 
-        If there is none, raises Undecided with the reason for the last list, or with `reason` if there are no lists.
+        There may be several lists of such cases. The first list whose cases all have obligations is used. If there is
+        none, raises Undecided with the reason for the last list, or with `reason` if there are no lists.
         """
         for cases in self.implying():
             # A summand of beta alone can lack a limit.
@@ -600,10 +601,10 @@ class ClassCase:
         return best
 
     def _at_most_one(self) -> tuple[Obligation, ...]:
-        """Return the obligation that the factor of beta in question is at least 1; nothing if it is not needed.
+        """Return the obligation that the factor by which beta is multiplied is at least 1, if it is needed; else ().
 
-        It is needed if the question is about multiples of beta, and if beta is min(1, b) while a proof in parts is
-        about the sum b. For a factor c < 1, c·min(1, b) can be less than c·b.
+        It is needed if two things are true. The question is about multiples of beta, and beta is min(1, b), where b is
+        a sum whose summands are proved one by one. For a factor c < 1, c·min(1, b) can be less than c·b.
         """
         claim = self.claim
         if not self.source.scaled or conditions.below_one(claim.beta) == claim.beta:
@@ -772,10 +773,11 @@ class ClassCase:
     def _inputs(
         self, alphas: Sequence[Fraction], most: int, nearest: Fraction | None = None
     ) -> Iterator[Mapping[int, Value]]:
-        """Yield inputs at which slacks are least, for each of `alphas`.
+        """Yield inputs of the class near which the probability may be least, for each alpha in `alphas`.
 
-        Inputs between these and an inner input of the class are yielded, too: `nearest` is the least fraction of the
-        way to the inner input. At most `most` inputs are yielded for the class and for each subclass.
+        They are extreme inputs, at which slacks are least, and points between one of these and an input inside of the
+        class. `nearest` is a fraction of the way to the inside, which is tried first; None to try only the usual ones.
+        At most `most` inputs are yielded for the class, and for each subclass.
         """
         setting = self.source.setting
         subclasses = [convex for convex in by_distances(setting, self.convex) if convex.facets != self.convex.facets]
@@ -837,7 +839,11 @@ class ClassCase:
         return self._unproved(first, failing)
 
     def _proved_by_parts_of_beta(self) -> Asking[ClassResult | None]:
-        """Return the result that the class is proved, if all cases of one list of `divided` are proved, else None."""
+        """Return the result that the class is proved, if it follows from proved claims with parts of beta; else None.
+
+        Each list that `divided` yields has cases with parts of beta that together imply the claim. One list must be
+        proved.
+        """
         for cases in self.divided():
             rows = yield from _all_proved(cases)
             if rows is not None:
@@ -872,10 +878,10 @@ class ClassCase:
         return None if every is None else self._with_sayings(self._proved_by_sections(every), self.convex)
 
     def _first_decision(self) -> Asking[Decision]:
-        """Return the decision about the lower bound of the class's probabilities from the least slacks.
+        """Return the decision whether the lower bound of the class's probabilities from the least slacks is enough.
 
-        If beta is not a function of the goal's variable, the lower bound is only computed, and the decision's verdict
-        has no meaning.
+        If beta is not a function of the goal's variable, nothing is decided: the result has the closed form of the
+        lower bound, and its verdict has no meaning.
         """
         goal = self.goal
         if goal.required.beta is None:
@@ -927,8 +933,8 @@ class ClassCase:
     def _candidates(self, alphas: Sequence[Fraction]) -> Iterator[Iterable[Mapping[int, Value]]]:
         """Yield sequences of inputs at which the probability may be least.
 
-        There is one sequence for all `alphas` if the claim is about inputs at the distance alpha itself. Otherwise
-        there is one for each of the `alphas`, with a few inputs.
+        There is one sequence, for all `alphas`, if the claim's alpha is one of them or is left open. Otherwise there is
+        one sequence of a few inputs for each of the `alphas`.
         """
         goal, slots = self.goal, self.source.ideal.symbolic_inputs
         base = goal.required.distances.alpha_base

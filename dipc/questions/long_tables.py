@@ -425,8 +425,8 @@ class _ChunkRows:
     def mark(self, rows: Sequence[int], *, vacuous: bool = False, above_one: bool = False) -> None:
         """Mark `rows` as proved.
 
-        If `vacuous`, nothing is claimed about them, because dd is too small or, if also `above_one`, because beta is at
-        least 1 everywhere.
+        `vacuous` says that nothing is claimed about them. The reason is that their dd is at most alpha, or, if
+        `above_one`, that beta is at least 1 at every eps.
         """
         for index in rows:
             self._proved[index] = 1

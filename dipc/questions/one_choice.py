@@ -97,9 +97,10 @@ def _column(size: int, sets: Iterable[tuple[int, int]]) -> list[int]:
 def _key(row: tuple[int, ...], *, is_exponential: bool) -> tuple[int, ...]:
     """Return a key that is equal for two inputs only if their answers, dd(u) and probabilities are equal.
 
-    `row` is (number of the answer, rank of dd(u), one number for each option): twice the option's score, plus 1 if the
-    option leads to the right answer. If `is_exponential`, the key does not depend on the order of the options, nor on a
-    number added to all scores.
+    `row` starts with (number of the answer, rank of dd(u)). Then it has one number for each option of the choice: twice
+    the option's score, plus 1 if the option leads to the right answer. `is_exponential` says that an option's
+    probability is proportional to an exponential of its score. The key then ignores the order of the options, and a
+    number that is added to all scores.
     """
     answer, level, *options = row
     if not is_exponential:

@@ -175,9 +175,9 @@ class _ClassSearch:
         return symmetry.blocks_of(symmetry.Orbit(guards, family.guards, forms, endings, self._apart), self._positions)
 
     def _endings(self, finite: Mapping[int, Value], region: ideals.Region) -> tuple[symmetry.Ending, ...] | None:
-        """Return the exits with the answer of `region`, in a form that can be compared; None past a limit.
+        """Return the exits with the answer of `region`, in a form in which equal exits are recognized.
 
-        `finite` has the values of the finite inputs, by slot.
+        `finite` has the values of the finite inputs, by slot. The result is None past a limit.
         """
         zero = self._pool.cell(Fraction(0))
         inputs = [self._pool.cell(finite[slot]) if slot in finite else zero for slot in self._core.inputs]
@@ -263,10 +263,10 @@ def _kind(position: symmetry.Position) -> str:
 def _stepwise(
     guard: Constraint, slack: Fraction, inputs: Mapping[int, Fraction], positions: Mapping[int, symmetry.Position]
 ) -> Fraction | None:
-    """Return the distance from `inputs` to the nearest input that violates `guard`, for domains that are lists.
+    """Return the distance from `inputs` to the nearest input that violates `guard`; None is infinity.
 
-    `positions` has the domains, by slot. The `slack` of the guard is its form at `inputs`. An input whose domain is a
-    list changes the form in steps, a real input continuously. None is infinity.
+    `slack` is the value of the guard's form at `inputs`, and `positions` has the domain of each input, by slot. An
+    input whose domain is a list of values changes the form in steps, any other input continuously.
     """
     slope = sum(
         (abs(coefficient) for slot, coefficient in guard.form.inputs if positions[slot].domain is None), start=_ZERO
@@ -289,9 +289,10 @@ def _stepwise(
 
 
 def _gains(coefficient: Fraction, value: Fraction, domain: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
-    """Return pairs (radius, gain): how `coefficient`·x can fall as x moves away from `value` within `domain`.
+    """Return pairs (radius, gain): how `coefficient`·x can fall as x moves in `domain` away from `value`.
 
-    At each radius, `coefficient`·x can fall by the gain more than at the radius before. The radii increase.
+    The radii increase. With |x - `value`| at most a radius, the least `coefficient`·x is lower by the gain than with
+    the radius before.
     """
     result: list[tuple[Fraction, Fraction]] = []
     so_far = _ZERO

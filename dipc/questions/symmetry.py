@@ -182,10 +182,10 @@ def same_part(left: DependentFactor, right: DependentFactor) -> bool:
 
 
 def _order(factor: DependentFactor) -> list[int]:
-    """Return the noises of `factor` in an order that hardly depends on how they are numbered.
+    """Return the indices of the noises of `factor`, in an order that hardly depends on how they were numbered.
 
-    Noises are sorted by a hash, their color. It combines the law of a noise with the relations that contain it and the
-    colors of the other noises in these.
+    The noises are sorted by a hash value. It combines the law of a noise, the linear relations that mention the noise,
+    and the hash values of the other noises in these relations.
     """
     colors = [hash((each.law, each.rate, each.mean.inputs, each.mean.constant)) for each in factor.laws]
     around: list[list[Affine]] = [[] for _ in factor.laws]
@@ -221,10 +221,10 @@ def _factor(component: ComponentTemplate, centers: Mapping[int, Affine]) -> Depe
 
 
 def _nearness(form: Affine, center: Affine, sign: int) -> Affine:
-    """Return the form that is at least 0 if an output is beyond `center` by at most gamma, on one side.
+    """Return a form that is >= 0 exactly where an output is at most gamma beyond `center`, on one side.
 
-    With `sign` 1 the output is `form`, and the side is below the center. With -1 the output is -`form`, and the side is
-    above.
+    If `sign` is 1, `form` is the output, and the result says output >= `center` - gamma. If it is -1, `form` is
+    -output, and the result says output <= `center` + gamma.
     """
     return form + (-center if sign > 0 else center) + Affine.input(GAMMA)
 

@@ -214,7 +214,7 @@ def _grid(intervals: Sequence[Interval]) -> list[Fraction]:
 def _estimated(centered: CenteredExit, point: Mapping[int, Fraction], gamma: Fraction) -> Callable[[float], float]:
     """Return an estimate of the probability of the exit `centered` at the input `point`, as a function of eps.
 
-    `gamma` is the distance within which outputs are near.
+    `gamma` is the gamma of the claim: a real output may be this far from the right answer.
     """
     if any(form.evaluate(point) + gamma < 0 for form in centered.points):
         return lambda _: 0.0
@@ -580,7 +580,10 @@ def _nearest(
 
 
 def _length(point: Mapping[int, Fraction]) -> int:
-    """Return an unused slot; it is the unknown that bounds how far the integers are from `point`."""
+    """Return a slot that no coordinate of `point` has; it stands for an additional unknown of a linear program.
+
+    This unknown is the distance by which coordinates are rounded at most.
+    """
     return 1 + max(point)
 
 

@@ -264,11 +264,11 @@ class ExitFinder:
     def _by_distance(
         self, explored: Exits, answers: NearAnswers, finite: Mapping[int, Value], region: Region, *, near: bool
     ) -> Iterator[CenteredExit]:
-        """Yield the exits whose outputs are near det's answer, or, if `near` is False, the exits whose outputs are not.
+        """Yield exits whose outputs are within gamma of det's answer, or, unless `near`, those whose outputs are not.
 
-        `answers` decides which outputs are near. `explored` has all exits for the `finite` inputs, and `region` gives
-        det's answer. Each exit yielded has one more condition among its guards: that its output is near, or is not
-        near.
+        `explored` has all exits for the `finite` inputs, and `region` gives det's answer. `answers` finds the inputs at
+        which an output is within gamma of it. An exit is yielded with one more condition among its guards: that the
+        input is one of these, or is not.
         """
         known: dict[tuple[object, ...], tuple[tuple[Constraint, ...], ...]] = {}
         for exit_ in explored.all():

@@ -158,7 +158,8 @@ def _is_near(
 def _premises(state: ExitState, guards: Sequence[Constraint], gamma: Fraction) -> Iterator[Halfspace]:
     """Yield half-spaces that hold in each run to the final state `state`, at inputs that satisfy `guards`.
 
-    They are about noises, inputs and the tolerance; the first one says that the tolerance is at least `gamma`.
+    Their variables are the noises, the inputs, and one for the tolerance of the claim. The first half-space says that
+    the tolerance is at least `gamma`.
     """
     yield Halfspace(((_GAMMA, _ONE),), -gamma)
     for item in (*state.constraints.items, *state.guards.items, *guards):
@@ -237,7 +238,7 @@ def _is_near_in(
     """Return True only if side·(`answer` - output) <= tolerance is proved for each real output and each of `sides`.
 
     The outputs are those of the final state `state`; each side is 1 or -1. The inequality is proved for all noises in
-    the half-spaces `box`, all inputs that satisfy `guards`, and every tolerance >= 0.
+    the half-spaces `box`, all inputs that satisfy `guards`, and every number >= 0 as the tolerance.
     """
     system = [*_premises(state, guards, _ZERO), *box]
     for slot, form in answer.items():

@@ -141,12 +141,12 @@ def _retreating(guard: Constraint, width: Fraction) -> Moving:
 
 
 def _may_reach(region: Region, leaving: Way, other: Region, *, whole: bool = False) -> bool:
-    """Return False only if no input of `region` enters the region `other` just after it crosses a facet.
+    """Return False only if no input of `region` enters the region `other` just after it leaves `region` across a facet.
 
-    The input moves straight along `leaving`. *Just after* means at all distances η from the facet below some positive
-    number. A linear program finds the least η >= 0 at which the closures of both regions allow this; the result is
-    False if it is positive. For a facet of ints (`whole`), *just after* means at the first integer input u' across the
-    facet: it has 0 < η <= 1 and -width <= facet(u') <= -1.
+    `leaving` is the facet with the direction in which the input moves, straight. A linear program finds the least η >=
+    0 such that some input can be in the closure of `other` at the distance η behind the facet. The result is False if
+    there is none, or if it is positive. If `whole`, the facet is about ints. The result is then False if no input can
+    be in this closure at a distance of at most 1 behind the facet, where the facet's form is at most -1.
     """
     if _separated(leaving.facet, other.guards, leaving.width if whole else _ZERO):
         return False

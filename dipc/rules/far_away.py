@@ -110,8 +110,8 @@ def _reached(
 ) -> Iterator[CenteredExit]:
     """Yield those of `exits` that can be taken at the inputs `start` + k·`direction` for all k >= 0.
 
-    The tolerance is `gamma` + k·`gamma_rate`. Exits that can be taken for no k are left out. Raises OutsideFragment if
-    an exit can be taken for some k only.
+    At such an input, the claim's gamma is `gamma` + k·`gamma_rate`. Exits that cannot be taken for any k are left out.
+    Raises OutsideFragment if an exit can be taken for some k only.
     """
     for centered in exits:
         guards = [holds_onwards(guard, start, direction) for guard in centered.guards]

@@ -317,8 +317,8 @@ def corner(
 def _behind(facets: Sequence[Moving], met: Sequence[int], corner: Corner, alpha: Fraction | None) -> bool:
     """Return True if `corner` is behind all `facets`, and on the boundary of those with the indices `met`.
 
-    This must hold for every alpha >= 0, or only for the number `alpha` if one is given. Since form - alpha·step is
-    linear in alpha at the corner, it is enough to examine its value at 0 and its slope.
+    A corner is a point that is linear in alpha, and each facet moves with alpha. The result is about every alpha >= 0,
+    or only about the number `alpha` if one is given.
     """
     tight = set(met)
     for k, facet in enumerate(facets):

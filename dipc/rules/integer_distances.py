@@ -121,7 +121,8 @@ class FarAway:
     def _proved(self, rule: _Bounding, further: int, beta: Selected) -> int | None:
         """Return a distance d such that the bounds of `rule` prove the claim with `beta` at all integers >= d, or None.
 
-        The bounds of slacks are the best ones at the distance d + `further`.
+        Bounds of slacks that hold at all these distances are used: among them, the ones that are greatest at the
+        distance d + `further`.
         """
         start = 1
         for more in _MORE:
@@ -137,10 +138,11 @@ class FarAway:
         return None
 
     def _bounds_from(self, rule: _Bounding, start: int, further: int) -> tuple[int, Sequence[_Ratio]]:
-        """Return (a distance d >= `start`, functions of eps and distance that are bounds at all integers >= d).
+        """Return a distance d >= `start` and functions of eps and distance that bound the probability from d on.
 
-        The functions are the bounds of `rule`; there are none if the rule does not apply. The bounds of slacks are the
-        best ones at the distance d + `further`. Raises Undecided if no d is found.
+        At each integer distance >= d, one of the functions is at most the probability. They come from `rule`; there are
+        none if the rule does not apply. They use bounds of slacks that hold at all distances >= d: among them, the ones
+        that are greatest at d + `further`. Raises Undecided if no d is found.
         """
         while start <= MOST_SINGLE:
             try:
@@ -152,8 +154,8 @@ class FarAway:
     def _bounds(self, rule: _Bounding, start: int, further: int) -> Sequence[_Ratio]:
         """Return functions of eps and distance, one of which is at most the probability at each distance >= `start`.
 
-        They come from `rule`; there are none if it does not apply. The bounds of slacks are the best ones at the
-        distance `start` + `further`.
+        They come from `rule`; there are none if it does not apply. They use bounds of slacks that hold at all these
+        distances: among them, the ones that are greatest at `start` + `further`.
         """
         distances = replace(self.instance.distances, start=start, further=further)
         bounds = rule(self.instance.at_distances(distances))
@@ -269,9 +271,9 @@ def _unions(instance: Instance) -> Bounds | None:
 
 
 def _missed(component: NoiseComponent, half: ShiftedHalfspace, level: Level) -> Event:
-    """Return an event at least as probable as the failure of `half`, if its slack is at least `level`.
+    """Return an event at least as probable as the failure of `half`, one of the half-spaces of `component`.
 
-    `half` is one of the half-spaces of `component`.
+    `level` is the pair (base, slope): the slack of `half` is at least base + slope·distance.
     """
     (alone,) = connected(component, [half])
     beyond = replace(half, coefficients=tuple([(noise, -c) for noise, c in alone.halfspaces[0].coefficients]))
@@ -314,7 +316,10 @@ def _by_rounded_gammas(goal: Goal, proving: Proving) -> Asking[ProofStep | Fract
     """Prove `goal` for every gamma by one proof for each integer k: it covers all gammas with k - 1 <= gamma < k.
 
     `proving` proves a goal about one k. For such a gamma, the probability is at least that at gamma = k - 1. If beta
-    never grows with gamma, it is at least that at gamma = k. The result is as for `at_every_integer`.
+    never grows with gamma, it is at least that at gamma = k.
+
+    Return the first step of the proof for the least k, or the first k for which `proving` failed. The result is None if
+    this method does not apply, or if no proof for all large k at once is found.
     """
     claim, distances = goal.setting.claim, goal.required.distances
     if not conditions.trend(claim.beta, "gamma", claim.names(), claim.intervals).falls:
@@ -332,8 +337,10 @@ def _by_rounded_distances(goal: Goal, proving: Proving) -> Asking[ProofStep | Fr
     """Prove `goal` for every distance by one proof for each integer k: it covers all u with k - 1 < dd(u) <= k.
 
     `proving` proves a goal about one k. For such inputs, facets of ints are as far away as for dd(u) = k, and other
-    facets as for dd(u) = k - 1. If beta never grows with the distance, it is at least its value at k. The result is as
-    for `at_every_integer`.
+    facets as for dd(u) = k - 1. If beta never grows with the distance, it is at least its value at k.
+
+    Return the first step of the proof for the least k, or the first k for which `proving` failed. The result is None if
+    this method does not apply, or if no proof for all large k at once is found.
     """
     claim, required = goal.setting.claim, goal.required
     if required.distances.gamma_rate or not conditions.trend(claim.beta, "alpha", claim.names(), claim.intervals).falls:
@@ -348,7 +355,10 @@ def _by_rounded_distances(goal: Goal, proving: Proving) -> Asking[ProofStep | Fr
 
 
 def _rounded_facets(convex: ConvexClass) -> Iterator[Moving]:
-    """Yield facets that contain all inputs of `convex` with k - 1 < dd(u) <= k, and move with the integer k >= 1."""
+    """Yield one half-space for each facet of `convex`; each moves with an integer k >= 1.
+
+    All inputs of `convex` with k - 1 < dd(u) <= k are in these half-spaces.
+    """
     inputs = convex.inputs
     for index, facet in enumerate(convex.facets):
         whole = all(slot in inputs.whole for slot, _ in facet.form.inputs)
@@ -378,11 +388,11 @@ def _one_by_one(
     proving: Proving,
     start: int = 1,
 ) -> Asking[ProofStep | Fraction | None]:
-    """Prove `goal` with the requirement `wanted(d)` for each integer d from `start` to `greatest`.
+    """Prove `goal` with the requirement `wanted(d)` at each integer distance d from `start` to `greatest`.
 
-    `proving` proves a goal at one d. If `greatest` is large, or None for no end, the distances after a few small ones
-    are proved by `far`, all at once. Return the first step of the proof at the first d, or the d at which `proving`
-    failed, or None if `far` proves nothing.
+    `proving` proves a goal at one d. If `greatest` is large, or None for no end, only a few small distances are proved
+    one by one, and `far` proves all others at once. Return the first step of the proof at the first d, or the d at
+    which `proving` failed, or None if `far` proves nothing.
     """
     last: int | None = None
     step: ProofStep | None = None

@@ -104,6 +104,9 @@ def _is_whole(form: Affine) -> bool:
 
 
 def _steepness(component: NoiseComponent) -> Fraction:
-    """Return the number r such that the probability of `component` is a multiple of e^(r·slack·eps) for slacks <= 0."""
+    """Return r such that the probability of `component` is proportional to e^(r·slack·eps) where its slack is <= 0.
+
+    `component` is one half-space over one noise.
+    """
     ((_, c),) = component.halfspaces[0].coefficients
     return component.noises[0].rate / abs(c)

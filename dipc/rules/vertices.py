@@ -101,10 +101,10 @@ def _complement(component: NoiseComponent) -> NoiseComponent | None:
 
 
 def _ends(component: NoiseComponent, instance: Instance) -> list[End]:
-    """Return the ends of the range of the probability of `component`, a comparison, over the inputs of `instance`.
+    """Return the least and the greatest probability of `component`, a comparison, over the inputs of `instance`.
 
-    The least probability is first. An end is the slack at which the comparison has this probability, as (base, slope).
-    It is False for the probability 0, and True for 1.
+    A probability is given by the slack at which the comparison has it, as (base, slope) for base + slope·distance. It
+    is given as False if it is 0, and as True if it is 1.
     """
     (half,) = component.halfspaces
     distances = instance.distances
@@ -122,10 +122,10 @@ def _ends(component: NoiseComponent, instance: Instance) -> list[End]:
 
 
 def _events(path: Path, comparisons: Sequence[NoiseComponent], vertex: Sequence[End]) -> tuple[Event, ...] | None:
-    """Return the events of an exit at a vertex of the box, or None if the exit is impossible there.
+    """Return the events of an exit if each comparison has one given probability; None if it is impossible then.
 
-    `path` lists the exit's comparisons as (index in `comparisons`, True if it holds). `vertex` has one end of the range
-    of each comparison's probability.
+    `path` lists the exit's comparisons as (index in `comparisons`, True if it holds). `vertex` gives the probability of
+    each comparison: by the slack at which it has this probability, or as False for 0 and True for 1.
     """
     events: list[Event] = []
     for index, holds in path:
