@@ -127,7 +127,7 @@ def compiled(program: CoreProgram, eps: Fraction) -> tuple[Machine, SourceText]:
     try:
         # The metric and `requires` do not change what a run does.
         tree = replace(read_program(source.text, budget), at=program.only_at, metric=(), requires=())
-        return Machine.compile(tree, program.constants, budget), source
+        return Machine.compile(tree, program.constants, budget, normal_at_one_eps=True), source
     except DERIVATION_ENDS as error:
         message = f"`{program.name}` cannot be simulated: {why_it_ends(error)}"
         note = "runs follow the checker of certificates, which does not read this; `dipc prob` asks the engine alone"

@@ -49,7 +49,7 @@ from dipc.verifier.normal import (
     star_of,
     without_implied,
 )
-from dipc.verifier.program import Machine, Sample, Slot, Value, holds, reduced, values_of
+from dipc.verifier.program import Machine, Slot, Value, holds, reduced, values_of
 from dipc.verifier.reading import (
     ALL_INPUTS,
     DERIVATION_ENDS,
@@ -675,9 +675,6 @@ def program_of(
     with must_be_derived():
         tree = replace(read_program(text, budget), at=only_at)
         machine = Machine.compile(tree, constants, budget)
-        normal = any(isinstance(each, Sample) and isinstance(each.family, Normal) for each in machine.code)
-        if normal and only_at is not None:
-            raise NotDerived("a program with Gaussian noise is read at one eps")
     if machine.name != name:
         raise Rejected(f"its text says that its name is `{machine.name}`")
     return tree, machine

@@ -208,12 +208,15 @@ class Machine:
         return [slot for slot in self.slots if slot.role == role]
 
     @staticmethod
-    def compile(tree: syntax.Program, constants: Mapping[str, Fraction], budget: Budget) -> Machine:
+    def compile(
+        tree: syntax.Program, constants: Mapping[str, Fraction], budget: Budget, *, normal_at_one_eps: bool = False
+    ) -> Machine:
         """Compile `tree` with the values `constants` of its constants, and the work charged to `budget`.
 
-        Raises NotDerived if the names of `constants` are not exactly those that the program declares.
+        Raises NotDerived if the names of `constants` are not exactly those that the program declares. Gaussian noise in
+        a program read at one eps is refused, too, unless `normal_at_one_eps`: no proof may be about it.
         """
-        compiler = _Compiler(budget, tree.at)
+        compiler = _Compiler(budget, tree.at, normal_at_one_eps)
         compiler.declare(tree, constants)
         requires = compiler.conditions(tree.requires)
         compiler.block(tree.body)
@@ -259,6 +262,8 @@ class _Compiler:
     budget: Budget
     #: The only eps at which the program is read; None for every eps.
     at: Fraction | None = None
+    #: True if Gaussian noise may be read at one eps.
+    normal_at_one_eps: bool = False
     constants: dict[str, Fraction] = field(default_factory=dict)
     labels: set[str] = field(default_factory=set)
     domains: dict[str, tuple[Value, ...]] = field(default_factory=dict)
@@ -661,6 +666,8 @@ class _Compiler:
         if name not in ("Gauss", "DGauss"):
             family = {"Lap": Family.LAPLACE, "DLap": Family.DISCRETE_LAPLACE, "Expo": Family.ONE_SIDED}[name]
             return family, self.rate(parameter)
+        if self.at is not None and not self.normal_at_one_eps:
+            raise NotDerived("a program with Gaussian noise is read at one eps")
         deviation, (power,) = monomial(parameter, self._monomial)
         if self.at is not None and power.denominator == 1 and abs(power) <= MOST_POWER:
             deviation, power = deviation * Number(self.at ** int(power)), Fraction(0)

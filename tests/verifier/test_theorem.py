@@ -437,13 +437,28 @@ def test_what_no_run_comes_to_is_not_looked_at(statement: str) -> None:
 
 
 def test_certificates_have_no_gaussian_noise_at_one_eps() -> None:
-    """Others may compile it."""
+    """Others may compile it, if they ask to."""
     text = "program p; output o : real; o <- Gauss(3*eps, 1/eps)"
     digest, half = hashlib.sha256(text.encode()).hexdigest(), Fraction(1, 2)
     with pytest.raises(Rejected, match="Gaussian noise is read at one eps"):
         program_of(text, digest, "p", {}, half, Budget())
-    machine = Machine.compile(replace(read_program(text, Budget()), at=half), {}, Budget())
+    tree = replace(read_program(text, Budget()), at=half)
+    with pytest.raises(NotDerived, match="Gaussian noise is read at one eps"):
+        Machine.compile(tree, {}, Budget())
+    machine = Machine.compile(tree, {}, Budget(), normal_at_one_eps=True)
     assert machine.code[0] == Sample(machine.code[0].target, Normal(fixed=True), Fraction(9, 4), Literal(Fraction(2)))
+
+
+def test_gaussian_noise_at_one_eps_is_refused_for_each_m() -> None:
+    """The noise is drawn from m = 3 on, but the text has m = 2."""
+    text = """program p; const m = 2; input q[1..m] : real; output o : bool; var x, z : real;
+ideal { o <- q[1] >= 0 }
+for i in 3..m do z <- Gauss(eps^2, 0) end; x <- Lap(eps^2, q[1]); o <- x >= 0"""
+    report = dipc.check(
+        dipc.load(text, eps="2"), inputs="all", beta="exp(-alpha*eps)", eps="2", for_all="m", keep_proofs=True
+    )
+    with pytest.raises(Rejected, match="case 3: a program with Gaussian noise is read at one eps"):
+        check_text(dipc.certify(report))
 
 
 def test_instructions_have_the_places_of_their_statements() -> None:
