@@ -226,8 +226,7 @@ class LossEstimate(Record):
 
     `hits` counts the runs in which the event happened; the runs at both inputs use the same noises, which are drawn
     with the random `seed`. The property `intervals` has three confidence intervals. The one named `hoeffding` contains
-    the
-    loss with probability `confidence`; the others do so in the limit of many runs.
+    the loss with probability `confidence`; the others do so in the limit of many runs.
     """
 
     FIELDS = "runs=hits.runs seed confidence hits=counts both=hits.both value:text intervals:text"

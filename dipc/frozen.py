@@ -31,8 +31,8 @@ def frozen(
     """Make `cls` a frozen dataclass with slots, as `dataclass(frozen=True, slots=True, eq=eq, kw_only=kw_only)` does.
 
     Instances are equal if their classes and all compared fields are equal. Methods that the class itself defines, such
-    as `__eq__`, are not replaced. Fields without a default come first, as for dataclasses. A subclass of
-    a class made by `frozen` must be made by `frozen`, too: `dataclass` refuses the mixture.
+    as `__eq__`, are not replaced. Fields without a default come first, as for dataclasses. A subclass of a class made
+    by `frozen` must be made by `frozen`, too: `dataclass` refuses the mixture.
     """
 
     def made(given: type[_T]) -> type[_T]:

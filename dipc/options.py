@@ -130,22 +130,22 @@ class Options:
     """The options of a question, besides its program and its table.
 
     - The subject: `inputs`, and `for_all` for every value of a constant.
-    - The claim about accuracy: `beta`, `alpha`, `gamma` and `eps`. A part that is None is taken from the
-      columns of the table or from the program's claim block.
+    - The claim about accuracy: `beta`, `alpha`, `gamma` and `eps`. A part that is None is taken from the columns of the
+      table or from the program's claim block.
     - The claim about privacy: `budget` and `delta`, with `eps`, for `compose` independent runs.
-    - The claim about the expected error of the output named `output`: `error`. With `moment` 2 it is about
-      the expected square of the error. `at` is the eps at which numbers are computed.
-    - The grouping of inputs: with `classes`, inputs with equal obligations are one case. With `as_given`, the
-      declared types of inputs are not changed.
-    - The result: numbers have `digits` significant digits. With `keep_proofs`, the evidence for a certificate
-      is kept. Without `forms`, rows that hold need no closed form of their probability.
-    - The work: `jobs`, `cache` and `dask` distribute it, and change no answer. `limits` bound it, and
-      `progress` is called with the number of steps done and the number of all steps.
-    - Simulations: each interval contains the exact answer with at least the probability `confidence`, and
-      `side` selects which of its ends to give.
+    - The claim about the expected error of the output named `output`: `error`. With `moment` 2 it is about the expected
+      square of the error. `at` is the eps at which numbers are computed.
+    - The grouping of inputs: with `classes`, inputs with equal obligations are one case. With `as_given`, the declared
+      types of inputs are not changed.
+    - The result: numbers have `digits` significant digits. With `keep_proofs`, the evidence for a certificate is kept.
+      Without `forms`, rows that hold need no closed form of their probability.
+    - The work: `jobs`, `cache` and `dask` distribute it, and change no answer. `limits` bound it, and `progress` is
+      called with the number of steps done and the number of all steps.
+    - Simulations: each interval contains the exact answer with at least the probability `confidence`, and `side`
+      selects which of its ends to give.
     - `dipc tune`: the constants named in `vary` are chosen so that `wanted` is least, at equal privacy for the
-      adjacency `adjacent`. Their denominators are at most `denominator`, and the result is proved to be
-      best up to `tolerance`.
+      adjacency `adjacent`. Their denominators are at most `denominator`, and the result is proved to be best up to
+      `tolerance`.
     """
 
     inputs: InputSpec | None = None

@@ -55,8 +55,8 @@ def _power_of_y(exponent: int) -> flint.fmpq_mpoly:
 class ExpPoly:
     """An exponential polynomial Σ c·eps^k·e^{q·eps} with rational c and q. Immutable; `==` is equality of functions.
 
-    Arithmetic is exact. Exponential polynomials form a ring, here called the ring. Either operand of an operator may
-    be an integer or a `Fraction`.
+    Arithmetic is exact. Exponential polynomials form a ring, here called the ring. Either operand of an operator may be
+    an integer or a `Fraction`.
 
     A *unit* of exponential polynomials is an integer n >= 1 such that all exponents q are multiples of 1/n. The
     docstrings of this class write f for the function itself.
@@ -279,8 +279,8 @@ class ExpPoly:
     def common_divisor(self, other: ExpPoly) -> ExpPoly:
         """A greatest common divisor of this function and `other`, up to a factor c·e^{q·eps} with c != 0.
 
-        At most one of the two may be zero. Raises LimitReached if the degrees over the common unit are too high,
-        since FLINT works on dense polynomials.
+        At most one of the two may be zero. Raises LimitReached if the degrees over the common unit are too high, since
+        FLINT works on dense polynomials.
         """
         (left, _), (right, _), unit = self._aligned(other)
         check_degrees(int(left.degrees()[1]), int(right.degrees()[1]))
@@ -977,9 +977,9 @@ class ClosedForm:
         """Decide whether the function is at least `other` for every eps in the intervals that `eps` lists.
 
         `eps` is a text such as "(0, 1]"; None is (0, inf). `limits` bound the work. The result's `.verdict` is
-        `accurate` (proved), `inaccurate` (refuted at `.counterexample.eps`; `.failing` is the exact set of all eps
-        that refute it) or `undecided` (past a limit, with a `.reason`). The result has no truth value, since it has
-        three outcomes.
+        `accurate` (proved), `inaccurate` (refuted at `.counterexample.eps`; `.failing` is the exact set of all eps that
+        refute it) or `undecided` (past a limit, with a `.reason`). The result has no truth value, since it has three
+        outcomes.
         """
         return above("closed form").at_least(self, ClosedForm.convert(other), eps, limits)
 

@@ -90,8 +90,8 @@ class NotApplicable(Exception):
 class LimitReached(Undecided):
     """Raised if the work exceeded a limit; `limit` names the field of `Limits`, and the reason ends with that name.
 
-    `limit` is None where the bound is fixed, such as the size of numbers that can be written out. `what` is the
-    reason without the name.
+    `limit` is None where the bound is fixed, such as the size of numbers that can be written out. `what` is the reason
+    without the name.
     """
 
     def __init__(self, limit: str | None, what: str) -> None:
@@ -131,8 +131,8 @@ class Meter:
     """A counter of the work spent on one function, which raises LimitReached past the limits `terms` and `steps`.
 
     `steps` is the work so far. A step is a multiplication of machine words; approximately a hundred million take a
-    second. A term with a long coefficient or long exponents counts for several terms. Every method raises
-    LimitReached, before the work if possible.
+    second. A term with a long coefficient or long exponents counts for several terms. Every method raises LimitReached,
+    before the work if possible.
     """
 
     limits: Limits

@@ -38,8 +38,8 @@ class NotExact(ValueError):
 def parse_rational(text: str) -> Fraction:
     """The exact value of a `text` such as `-1`, `1/3`, `0.25` (1/4) or `1e-3` (1/1000).
 
-    Raises NotExact for anything else: "nan", "inf", "0x10", "1_000", digits outside ASCII, "1/0", more than
-    DIGIT_LIMIT digits.
+    Raises NotExact for anything else: "nan", "inf", "0x10", "1_000", digits outside ASCII, "1/0", more than DIGIT_LIMIT
+    digits.
     """
     if len(text) > 2 * DIGIT_LIMIT + 2:
         raise NotExact(f"has more than {DIGIT_LIMIT} digits")

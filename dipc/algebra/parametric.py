@@ -608,8 +608,8 @@ def _applied(operator: Operator, forms: Sequence[Parametric]) -> Parametric:
 def conditions(value: Selected) -> list[ExpPoly]:
     """Return functions of eps whose roots cut the eps > 0 into intervals; on each, `value` is one of its `candidates`.
 
-    No denominator of `value` has a root inside such an interval. `value` must not depend on an unknown. Raises
-    TooLarge for more than `MOST_CONDITIONS` functions.
+    No denominator of `value` has a root inside such an interval. `value` must not depend on an unknown. Raises TooLarge
+    for more than `MOST_CONDITIONS` functions.
     """
     polys: list[ExpPoly] = []
     for function in _all_conditions(value):
@@ -640,8 +640,8 @@ def resolve(value: Selected, sign: Signs) -> Parametric:
     """Return the closed form without min, max and abs that equals `value` wherever functions of eps have given signs.
 
     `sign` returns the sign of a function of eps. It is the sign at one eps, or on an interval between neighboring roots
-    of
-    the functions in `conditions(value)`, on which one closed form is valid. Raises ZeroDivisionError if a divisor is 0.
+    of the functions in `conditions(value)`, on which one closed form is valid. Raises ZeroDivisionError if a divisor is
+    0.
     """
     if isinstance(value, Parametric):
         return value

@@ -72,8 +72,8 @@ class Irrational:
 class Real:
     """The number `sign`·`base`^(1/`root`)·Π a^p over the pairs (a, p) of `atoms`, with `base` > 0.
 
-    `root` is the least possible power of 2. Zero has the sign 0 and the base 1. Each a is a positive irrational
-    number, and p its exponent.
+    `root` is the least possible power of 2. Zero has the sign 0 and the base 1. Each a is a positive irrational number,
+    and p its exponent.
     """
 
     sign: int

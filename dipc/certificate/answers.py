@@ -436,8 +436,8 @@ def _numbers(numbers: Mapping[int, Fraction]) -> list[list[Any]]:
 def asks_nothing(ideal: Ideal) -> bool:
     """True only if the checker computes det and dd of `ideal` at every input without an answer from the certificate.
 
-    This is the case if the ideal compares each real or int input at most once, with a number, so that no two guards
-    of a path are about one input. A precondition may compare inputs in other ways.
+    This is the case if the ideal compares each real or int input at most once, with a number, so that no two guards of
+    a path are about one input. A precondition may compare inputs in other ways.
     """
     machine = ideal.machine
     if machine.requires:

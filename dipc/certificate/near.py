@@ -46,9 +46,8 @@ MOST_CASES = 400
 class NearInput:
     """An input with another answer than u and nearer to u than alpha, stated for every u of a cell at once.
 
-    `finite` is the index of the combination of its finite inputs. `moved` has the real and int inputs that differ
-    from those of u, as affine forms in u, alpha and integers. Each of these integers is a form in `rounded`, rounded
-    up.
+    `finite` is the index of the combination of its finite inputs. `moved` has the real and int inputs that differ from
+    those of u, as affine forms in u, alpha and integers. Each of these integers is a form in `rounded`, rounded up.
     """
 
     finite: int

@@ -298,8 +298,8 @@ _End = Fraction | None
 def cover(functions: Sequence[Closed], interval: Interval, limits: Limits) -> list[Covered]:
     """Return cells that cover `interval`, on each of which one of `functions` is nonnegative.
 
-    All denominators must be positive. Raises LimitReached if no cells are found within `limits`, such as for
-    functions that change signs at the same irrational eps.
+    All denominators must be positive. Raises LimitReached if no cells are found within `limits`, such as for functions
+    that change signs at the same irrational eps.
     """
     tops = [fraction_of(f)[0] for f in functions]
     if interval.is_point:

@@ -183,8 +183,8 @@ def _aligned(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> dic
 def shifts(program: dict[str, Any], only_at: Fraction | None, adjacency: str) -> dict[str, Any] | None:
     """Return, as JSON data, the cheapest shift of the noises for each exit and each extreme move of the inputs.
 
-    `program` and `adjacency` are the certificate's fields, and `only_at` is the one eps of the program, or None.
-    Return None if some move has no shift, or if there are too many moves.
+    `program` and `adjacency` are the certificate's fields, and `only_at` is the one eps of the program, or None. Return
+    None if some move has no shift, or if there are too many moves.
     """
     distance, _, radius = adjacency.partition(":")
     constants = {name: Fraction(value) for name, value in program["constants"].items()}

@@ -3,8 +3,8 @@
 The weights of the exits are those of a finite Markov chain, the one that the choices form.
 
 An exit has the probability W · m, where m is the measure of its constraints (in fact of its `EventTemplate`). W is the
-total weight of the paths to it, with weight 1 for a comparison as for a deterministic step. Proof: hold the noises
-and the inputs fixed.
+total weight of the paths to it, with weight 1 for a comparison as for a deterministic step. Proof: hold the noises and
+the inputs fixed.
 
 1. Every comparison then has one outcome, and the rest is a Markov chain of choices. The probability that it reaches
    state s is the sum, over the paths to s whose comparisons have these outcomes, of the weights of their choices.

@@ -336,8 +336,7 @@ class _Region:
 
     Noises are counted from numbers that are chosen for all these states together. `constraints` are those on noises.
     `initial` are those that hold before anything is compared: the guards of the state, and the ranges of its noises.
-    `row`
-    has both.
+    `row` has both.
     """
 
     constraints: Sequence[Constraint]
@@ -684,8 +683,7 @@ class _Explorer:
         """Explore the program again with every single step, to report a run that never ends.
 
         The first exploration may have skipped states that have only one successor. The report has every step of the
-        run. If
-        there are too many states, it has those explored so far.
+        run. If there are too many states, it has those explored so far.
         """
         if self.skips:
             whole = _Explorer(self.flow, self.inputs, self.wanted, self.observed, self.limits, False, self.possible)

@@ -6,9 +6,9 @@ passed by all runs to the answer. A segment is the part of the runs between two 
 
 **Lemma.** Let a path of a segment s be the set C of its constraints over noises X and inputs u. A run gives the answer
 if and only if it follows a path of each segment, because the next state depends on label, values and outcomes of
-comparisons alone. At most one path of a segment holds, up to measure zero, because two paths differ in the outcome of
-a comparison. So the indicator of the answer is the product over s of Σ_C [C(X, u)]. Multiplied out, its summands are
-the exits of the chain towards the answer, and some that are contradictory. ∎
+comparisons alone. At most one path of a segment holds, up to measure zero, because two paths differ in the outcome of a
+comparison. So the indicator of the answer is the product over s of Σ_C [C(X, u)]. Multiplied out, its summands are the
+exits of the chain towards the answer, and some that are contradictory. ∎
 """
 
 from __future__ import annotations
@@ -320,8 +320,8 @@ def united(paths: list[Path]) -> tuple[Path, ...]:
 def _union(one: Path, other: Path) -> Path | None:
     """Return the conjunction that is the union of the paths `one` and `other`; None if it is not found to be one.
 
-    Let c be a constraint of one path whose opposite is in the other, and R all other constraints. If each path
-    implies R, then the paths are R with c, and R with its opposite, so their union is R.
+    Let c be a constraint of one path whose opposite is in the other, and R all other constraints. If each path implies
+    R, then the paths are R with c, and R with its opposite, so their union is R.
     """
     for item in one:
         opposite = item.negation

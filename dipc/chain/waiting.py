@@ -5,8 +5,8 @@ instruction that reads the variable branches on it. A choice that is overwritten
 
 Lemma. Exits have the same probabilities if a choice is made at its draw and if it is made at the first read.
 
-- Conditions: every step leads to a greater label, and the options and their weights depend on the inputs, on
-  constants, and on variables computed from these alone. The domain of the variable contains every option.
+- Conditions: every step leads to a greater label, and the options and their weights depend on the inputs, on constants,
+  and on variables computed from these alone. The domain of the variable contains every option.
 - Proof: given the inputs, the choice is independent of every noise and of every other choice. No step between the draw
   and the first read depends on it, so both orders give each run the same product of weights. If nothing reads the
   choice, the weights of its options sum to 1 (`check_choices`), and the sum over them is the run without the choice.

@@ -61,9 +61,8 @@ def resolve_intervals(
 ) -> tuple[Interval, ...]:
     """Return the `intervals` with their ends evaluated, in increasing order.
 
-    `constants` has the values of the constants that the ends name. Errors point to `source`, the text of the
-    intervals. Raises DiagnosticError unless all ends are rational and the intervals are non-empty, disjoint and
-    within (0, inf).
+    `constants` has the values of the constants that the ends name. Errors point to `source`, the text of the intervals.
+    Raises DiagnosticError unless all ends are rational and the intervals are non-empty, disjoint and within (0, inf).
     """
     resolved = sorted(
         ((_interval(source, tree, constants), tree) for tree in intervals),
@@ -167,8 +166,8 @@ class Claim:
     """The claim for all rows of one table.
 
     A column of the `table` has priority over an option, an option over the claim block of `program`, and the claim
-    block over the default. `alpha`, `beta` and `gamma` are None if a column or the default gives them. `intervals`
-    are those of eps, and `constants` has the values of the program's constants by name.
+    block over the default. `alpha`, `beta` and `gamma` are None if a column or the default gives them. `intervals` are
+    those of eps, and `constants` has the values of the program's constants by name.
     """
 
     program: CoreProgram

@@ -440,8 +440,7 @@ def theorem_of_every_gamma(claim: Claim, curve: tuple[Fraction, Fraction] | None
     """Return Theorem 12 of the paper, with its conditions, for a `claim` that leaves gamma open in some rows.
 
     The theorem says that deciding single values of gamma decides the claim for every gamma. `curve` is (k, b) if alpha
-    is
-    k·gamma + b, or None if alpha does not mention gamma. Raises DiagnosticError if a condition is not proved.
+    is k·gamma + b, or None if alpha does not mention gamma. Raises DiagnosticError if a condition is not proved.
     """
     keys = [key for key, _ in claim.compiled() if key[2] is None]
     betas = betas_of(claim, keys)

@@ -133,13 +133,12 @@ def enclosed_claim(
 ) -> EnclosedClaim | None:
     """Return a stronger and a weaker claim around the claim of `options` and the claim block of `program`.
 
-    The result is None if the claim has no transcendental numbers. Alpha, gamma and beta of `stronger` are at most
-    those of the claim for every eps, and those of `weaker` at least. Rationals of this many `digits` enclose the
-    numbers.
+    The result is None if the claim has no transcendental numbers. Alpha, gamma and beta of `stronger` are at most those
+    of the claim for every eps, and those of `weaker` at least. Rationals of this many `digits` enclose the numbers.
 
-    Parts of the claim that are `columns` of a table are left out. The constants `left_open` have no value; the first
-    of them is known to be at least 0. Raises DiagnosticError for a logarithm of anything but a positive rational, and
-    for a number whose direction of rounding cannot be determined.
+    Parts of the claim that are `columns` of a table are left out. The constants `left_open` have no value; the first of
+    them is known to be at least 0. Raises DiagnosticError for a logarithm of anything but a positive rational, and for
+    a number whose direction of rounding cannot be determined.
     """
     ranges = enclosed_intervals(program, options.eps, digits)
     if ranges is not None:
@@ -185,9 +184,9 @@ def enclosed_claim(
 def enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int = DIGITS) -> EnclosedIntervals | None:
     """Return intervals of eps with rational ends around and within those of a claim about `program`.
 
-    The claim's own intervals are the `given` ones, or those of the claim block. Rationals of this many `digits`
-    replace logarithms and roots. The result is None if all ends are rational. Raises DiagnosticError for mistakes in
-    the intervals, and for a single irrational eps beside other intervals.
+    The claim's own intervals are the `given` ones, or those of the claim block. Rationals of this many `digits` replace
+    logarithms and roots. The result is None if all ends are rational. Raises DiagnosticError for mistakes in the
+    intervals, and for a single irrational eps beside other intervals.
     """
     intervals: tuple[IntervalExpr, ...]
     if given is None and program.claim is not None and program.only_at is None:

@@ -249,8 +249,8 @@ _CODE = "E0806"
 def parse_input(texts: Sequence[str], program: CoreProgram, *, reals: bool = True) -> dict[str, Value]:
     """Parse `texts`, the values of the inputs of `program`; return them by name, in declaration order.
 
-    Without `reals`, the real and int inputs may be missing. Raises DiagnosticError with all mistakes: unknown,
-    missing and repeated inputs, values outside their domain, and an input that violates `requires`.
+    Without `reals`, the real and int inputs may be missing. Raises DiagnosticError with all mistakes: unknown, missing
+    and repeated inputs, values outside their domain, and an input that violates `requires`.
     """
     slots = program.input_slots
     asked = [slot for slot in slots if reals or not slot.is_symbolic]

@@ -101,8 +101,8 @@ class Output:
     def deliver(self, outcome: Outcome, command: Callable[[], Sequence[str]] = tuple) -> ExitCode:
         """Write the answer `outcome` with its web page, plot and certificate, and return the exit code.
 
-        `command` gives the words of the command line that asks the question. Raises DiagnosticError if a file cannot
-        be written, or there is no certificate.
+        `command` gives the words of the command line that asks the question. Raises DiagnosticError if a file cannot be
+        written, or there is no certificate.
         """
         if outcome.interrupted is not None:
             write(sys.stderr, outcome.interrupted + render(outcome, look_of(sys.stderr)))
@@ -205,8 +205,8 @@ def check_table(path: Path | None) -> None:
 def check_distinct(written: Mapping[str, Path | None], *read: Path | None) -> None:
     """Raise DiagnosticError if two options name one file, or an option names a file of `read`.
 
-    `written` has the file that each option writes. Only the last result would remain, or the program or the table
-    would be lost.
+    `written` has the file that each option writes. Only the last result would remain, or the program or the table would
+    be lost.
     """
     sources = {_file(path) for path in read} - {None}
     seen: dict[Path, str] = {}

@@ -69,8 +69,8 @@ def look_of(stream: TextIO) -> Look:
 def write(stream: TextIO, text: str) -> None:
     """Write `text` to `stream` and flush it, in ASCII if the encoding of the stream cannot hold it.
 
-    A failure of stderr is ignored. Raises DiagnosticError if stdout accepts no result, BrokenPipeError if its reader
-    is gone.
+    A failure of stderr is ignored. Raises DiagnosticError if stdout accepts no result, BrokenPipeError if its reader is
+    gone.
     """
     try:
         text.encode(stream.encoding or "utf-8")

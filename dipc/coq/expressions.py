@@ -12,8 +12,8 @@ from dipc.verifier.functions import ONE, Closed, Ring
 class Expression:
     """A real function, as a Coq term `text` of reals and as a syntax tree `tree` of `Prelude.v`.
 
-    The denotation of the tree, which `Prelude.v` calls den, is convertible to `text`. So a proof about the tree is
-    a proof about the text.
+    The denotation of the tree, which `Prelude.v` calls den, is convertible to `text`. So a proof about the tree is a
+    proof about the text.
     """
 
     text: str

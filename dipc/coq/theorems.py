@@ -47,8 +47,8 @@ class UnsupportedError(Exception):
 class CoqFile:
     """A Coq file: its `text`, and the numbers of the certificate's `obligations` and of those `stated` as theorems.
 
-    `open_verdicts` counts the rows and classes that claim something but rest on no obligation. Of the rows that rest
-    on one, `proved_rows` have a theorem about the program itself, and `unproved_rows` do not.
+    `open_verdicts` counts the rows and classes that claim something but rest on no obligation. Of the rows that rest on
+    one, `proved_rows` have a theorem about the program itself, and `unproved_rows` do not.
     """
 
     text: str
@@ -185,8 +185,7 @@ def _uses(data: Mapping[str, Any]) -> dict[int, list[str]]:
 class _Rows:
     """The Coq text (`blocks`) about the rows of a certificate: the program, and a theorem for each row.
 
-    `proved` and `unproved` count the rows with an obligation. The blocks of an unproved row say why it has no
-    theorem.
+    `proved` and `unproved` count the rows with an obligation. The blocks of an unproved row say why it has no theorem.
     """
 
     blocks: tuple[str, ...]
@@ -435,8 +434,7 @@ class _Obligation:
         """Return the lines of the Coq proof of the obligation on the range `whole` of its variable.
 
         `interval` is the index of this range among the obligation's intervals. Beta is a minimum of maxima, and the
-        lines prove
-        the obligation for each argument of the minimum in place of beta.
+        lines prove the obligation for each argument of the minimum in place of beta.
         """
         equal = whole.lower == whole.upper
         lines = [f"intros {self.variable} {'->' if equal else 'E'}. unfold {self.name}_beta."]
@@ -450,10 +448,8 @@ class _Obligation:
         """Return the lines of the Coq proof for one argument of the minimum in beta, on the range `whole`.
 
         `place` is the index of the argument, which is a maximum, and `part` the certificate's evidence for it.
-        `interval` is
-        the index of the range among the obligation's intervals. The evidence cuts the range into cells, and on each
-        cell it
-        suffices to prove the inequality with one argument of the maximum.
+        `interval` is the index of the range among the obligation's intervals. The evidence cuts the range into cells,
+        and on each cell it suffices to prove the inequality with one argument of the maximum.
         """
         cells = part["cells"][interval]
         lines: list[str] = []
@@ -489,11 +485,9 @@ class _Obligation:
         """Write a Coq lemma with the name `lemma`, which states that Pr + a - 1 >= 0 on `where`.
 
         Pr is the obligation's probability, and its beta is a minimum of maxima. `arm` is a pair: the index of an
-        argument of
-        the minimum, and the index of an argument a of this maximum. `where` is a part of the interval with the index
-        `interval`. `stated` is the function Pr + a - 1 as the certificate writes it, and `evidence` has its factors
-        with the
-        proofs of their signs.
+        argument of the minimum, and the index of an argument a of this maximum. `where` is a part of the interval with
+        the index `interval`. `stated` is the function Pr + a - 1 as the certificate writes it, and `evidence` has its
+        factors with the proofs of their signs.
         """
         place, number_of_arm = arm
         value, beta, function = self.value, self.arms[place][number_of_arm], read_closed(stated)

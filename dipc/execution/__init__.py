@@ -234,9 +234,9 @@ def run(
 ) -> Runs:
     """Run `program` `n` times at `input` and `eps` with exact noise, from the operating system's random bits.
 
-    With a `seed` the bits are predictable, for tests. Nothing is rounded before it is compared: comparisons and
-    choices are those of the ideal program. Real outputs are rounded down to multiples of `grid`. The time and the
-    number of random bits of a run depend on the data, and are not protected.
+    With a `seed` the bits are predictable, for tests. Nothing is rounded before it is compared: comparisons and choices
+    are those of the ideal program. Real outputs are rounded down to multiples of `grid`. The time and the number of
+    random bits of a run depend on the data, and are not protected.
 
     Raises DiagnosticError for inputs that do not fit, for a program with real outputs without a grid and for failures
     in some run. Raises TypeError for floats, ValueError for numbers that make no sense, and Undecided past a limit.

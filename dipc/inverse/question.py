@@ -1027,8 +1027,7 @@ def check_request(question: Question, wanted: Wanted) -> Question:
     """Return `question`, prepared to solve for `wanted`.
 
     If gamma is wanted, and the program's claim block says that gamma is free, this is removed from the block. Otherwise
-    the
-    question is returned unchanged. Raises DiagnosticError for a question that states the number to solve for.
+    the question is returned unchanged. Raises DiagnosticError for a question that states the number to solve for.
     """
     options = question.options
     given = {Wanted.ALPHA: options.alpha, Wanted.BETA: options.beta, Wanted.GAMMA: options.gamma}.get(wanted)

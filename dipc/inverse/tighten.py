@@ -216,8 +216,7 @@ def _enclosing(
 ) -> tuple[Fraction, Fraction]:
     """An interval around `eps` that contains all eps with (1 - Pr)/`beta` >= `low`, where `bound` is Pr.
 
-    `engine` proves that the factor `low` suffices on the rest of `intervals`. Raises Undecided if no interval is
-    found.
+    `engine` proves that the factor `low` suffices on the rest of `intervals`. Raises Undecided if no interval is found.
     """
     for digits in _DIGITS:
         ends = decimal_cell(eps, digits)

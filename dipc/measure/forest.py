@@ -404,10 +404,8 @@ def _canonical(rooting: _Rooting, means: Sequence[int], lower: Inequalities, who
 
     `means` has the mean of each noise. `lower` has the lower bounds of noises and of their differences, under the pairs
     (i, j) that the steps of `rooting` name. In a node, the mean and the bounds of its noise are counted from an origin
-    of
-    the node. If the noises are integers, that is `whole`, the returned integer is 1. Otherwise it is the greatest
-    common
-    divisor of all means and bounds in the nodes, and 0 if all of them are 0.
+    of the node. If the noises are integers, that is `whole`, the returned integer is 1. Otherwise it is the greatest
+    common divisor of all means and bounds in the nodes, and 0 if all of them are 0.
     """
     sign = rooting.sign
     origins: list[int] = []

@@ -91,9 +91,9 @@ class LatticePiecewise:
         `meter` raises LimitReached before a long computation.
 
         Let k be `count` and z = y^{-rate} with y = e^eps. The sum is the difference of two sums of k geometric
-        variables. So its mass at x >= 0 is (1 - z)^{2k}·Σ_j C(x + j + k - 1, k - 1)·C(j + k - 1, k - 1)·z^{2j + x}.
-        By Vandermonde's identity the first binomial is Σ_i C(x, i)·C(j + k - 1, k - 1 - i). By Euler's transformation
-        of hypergeometric series
+        variables. So its mass at x >= 0 is (1 - z)^{2k}·Σ_j C(x + j + k - 1, k - 1)·C(j + k - 1, k - 1)·z^{2j + x}. By
+        Vandermonde's identity the first binomial is Σ_i C(x, i)·C(j + k - 1, k - 1 - i). By Euler's transformation of
+        hypergeometric series
 
             Σ_j C(j + k - 1, k - 1 - i)·C(j + k - 1, k - 1)·t^j = (1 - t)^{i + 1 - 2k}·p_i(t)
 
@@ -256,8 +256,7 @@ def _poles_of(sums: list[_Sum]) -> Powers:
     """Return a common denominator of `sums`, as the powers d -> m of a product Π Φ_d(e^eps)^m.
 
     Φ_d is the cyclotomic polynomial number d. Raises OutsideFragment if the denominators together have a higher degree
-    than
-    `MOST_DEGREE`.
+    than `MOST_DEGREE`.
     """
     groups = {key for each in sums for key in each}
     if sum(w * m for w, m in groups) > MOST_DEGREE:
@@ -345,8 +344,7 @@ def _numerator_over(poles: Powers, numerator: _Sum, meter: Meter) -> Piece:
     """Return `numerator`, a sum of fractions, times the denominator Π Φ_d(e^eps)^m over the items d: m of `poles`.
 
     Φ_d is the cyclotomic polynomial number d. The denominator must be a multiple of the denominator of each fraction,
-    so
-    that the result has none. `meter` raises LimitReached.
+    so that the result has none. `meter` raises LimitReached.
     """
     total = Piece.zero()
     for (w, m), terms in numerator.items():
@@ -630,8 +628,7 @@ class _Summation:
         """Yield (summands', inequality) for the values of noise `v` from its mean on, and for those below its mean.
 
         The inequality says on which side of the mean the noise is. summands' is `summands` times e^{-rate·eps·|x -
-        mean|}
-        for the value x of the noise: the probability of x without its constant factor.
+        mean|} for the value x of the noise: the probability of x without its constant factor.
         """
         noise = self._event.noises[v]
         rate, mean = noise.rate, int(noise.mean)

@@ -21,8 +21,8 @@ line, with rational ends. On each piece the integrand is entire in u and eps.
 greater of two a² for a leaf with two bounds. Let K be the product over the leaves of 3/2, or 3 for a leaf with two
 bounds. Then:
 
-1. The integrand is at most K·|eps|·(2π·v_0)^{-1/2}·exp(2R·y²·V), and its integral over x is at most
-   √2·K·exp(2R·y²·V). In particular |P| <= √2·K on the disk.
+1. The integrand is at most K·|eps|·(2π·v_0)^{-1/2}·exp(2R·y²·V), and its integral over x is at most √2·K·exp(2R·y²·V).
+   In particular |P| <= √2·K on the disk.
 2. The integral beyond u = U > 0 is at most K/√2·erfc(U·√(R/(2·v_0))).
 3. For eps = e alone, 1 and 2 hold with the factors 1 for √2, R/2 for 2R and K/2 for K/√2, and K is the product of 1, or
    2 for a leaf with two bounds.
@@ -48,8 +48,8 @@ number of leaves with two bounds.
 1. With M = F·exp(ν²·D2/2 + ν·y·D1 + y²·V/2), the sum h·Σ_k f(k·h) differs from ∫ f by at most 2·M/(e^{2πy/h} - 1)
    (Trefethen and Weideman 2014, Theorem 5.1).
 2. The terms with |t| > n·h add up to at most F·exp(ν²·D2/2)·erfc(n·h/√(2·v_0)), as φ falls.
-3. On the disk |P| <= F·exp(ν²·D2/2). If no leaf has two bounds, |P| <= exp(ν²·W/2) with the least W of
-   τ²/v_0 + Σ (d + a·τ)²/v, because the path of t may be moved by i·τ·Im eps. That W is D2 - (Σ a·d/v)²/V.
+3. On the disk |P| <= F·exp(ν²·D2/2). If no leaf has two bounds, |P| <= exp(ν²·W/2) with the least W of τ²/v_0 + Σ (d +
+   a·τ)²/v, because the path of t may be moved by i·τ·Im eps. That W is D2 - (Σ a·d/v)²/V.
 
 **Taylor series.** Each error above is a function of eps that is analytic on the disk and bounded there as stated. By
 Cauchy's estimate its coefficient of (eps - e)^k is at most that bound over (e/2)^k.
@@ -344,8 +344,7 @@ class NormalMeasure:
         """Return the Taylor series in eps of this probability at eps = `center`; each coefficient is an enclosure.
 
         `eps` is the Taylor series of eps/`unit`, where `unit` is a field of this measure. `near` is a pair of
-        rationals, one
-        below and one above the value of eps/`unit` at `center`.
+        rationals, one below and one above the value of eps/`unit` at `center`.
         """
         if self.center is None:
             return self.pieces[0].conditional_probability(flint.arb_series([0]), eps)
@@ -499,12 +498,9 @@ class _Sizes:
     """The constants in the bounds that the module's lemma states for the integral over a `piece` of the center.
 
     The integral is over the value t of the center, a noise with the law `center`. The leaves are noises that are
-    bounded by
-    a·t + d·eps. The number e = eps/unit is between `least` and `eps`. The bounds of the integral hold at e and, if
-    `wide`,
-    on the disk of complex numbers around e. In the sums below, v_0 is the variance of the center and v that of a leaf.
-    If a
-    leaf has two bounds, the greater |a| and the greater |d| are taken.
+    bounded by a·t + d·eps. The number e = eps/unit is between `least` and `eps`. The bounds of the integral hold at e
+    and, if `wide`, on the disk of complex numbers around e. In the sums below, v_0 is the variance of the center and v
+    that of a leaf. If a leaf has two bounds, the greater |a| and the greater |d| are taken.
 
     - `curvature`: V = 1/v_0 + Σ a²/v.
     - `drift`: D1 = Σ |a·d|/v.
@@ -733,10 +729,8 @@ class _Finite:
     """A quadrature rule on `interval`, cut into `panels` of equal length with `nodes` Gauss-Legendre nodes each.
 
     `ellipse` is the parameter ρ > 1 of the ellipse around each panel on which the integrand is bounded. `ends` has an
-    item
-    for each tail of the integral that is left out: the distance from 0, in multiples of eps, at which the tail begins.
-    If
-    `interval` is None, the whole integral is in the tails.
+    item for each tail of the integral that is left out: the distance from 0, in multiples of eps, at which the tail
+    begins. If `interval` is None, the whole integral is in the tails.
     """
 
     interval: tuple[Fraction, Fraction] | None
@@ -993,8 +987,7 @@ def _star(values: Sequence[Spread], rows: _Rows, center: int) -> tuple[NormalPie
     """Return the pieces of the integral over one value, the center, whose index is `center`.
 
     `values` has the laws of all values. `rows` has half-spaces over one value, or over the center and one other value.
-    A
-    piece is an interval of the center on which the same half-spaces bound the other values.
+    A piece is an interval of the center on which the same half-spaces bound the other values.
     """
     own: list[tuple[Fraction, Fraction]] = []
     bounds: dict[int, list[_Bound]] = {}
@@ -1055,8 +1048,7 @@ def _lines(bounds: Sequence[_Bound]) -> tuple[set[Line], set[Line]]:
     """Return (lower, upper): the bounds on a value L that the half-spaces `bounds` give, as sets of pairs (a, d).
 
     A half-space is a triple (a, b, d) for b·L + a·t + d·eps >= 0, where t is another value. A lower bound (a, d) means
-    L +
-    a·t + d·eps >= 0, an upper bound (a, d) means L <= a·t + d·eps.
+    L + a·t + d·eps >= 0, an upper bound (a, d) means L <= a·t + d·eps.
     """
     lower = {(a / b, d / b) for a, b, d in bounds if b > 0}
     return lower, {(-a / b, -d / b) for a, b, d in bounds if b < 0}
@@ -1066,8 +1058,7 @@ def _kinks(bounds: Sequence[_Bound], laplace: bool) -> Iterator[Fraction]:
     """Yield each number u such that, if a value t is u·eps, two bounds of another value L are equal.
 
     `bounds` has the half-spaces of L, as triples (a, b, d) for b·L + a·t + d·eps >= 0. If L is `laplace` noise, yield
-    also
-    each u for which a bound is 0.
+    also each u for which a bound is 0.
     """
     lower, upper = _lines(bounds)
     if laplace:
@@ -1083,10 +1074,8 @@ def _nearest(bounds: Sequence[_Bound], u: Fraction) -> tuple[Line | None, Line |
     """Return (lower, upper): the greatest lower and the least upper bound of a value L if a value t is `u`·eps.
 
     `bounds` has half-spaces, as triples (a, b, d) for b·L + a·t + d·eps >= 0. A bound of the result is a pair (a, d)
-    for L
-    + a·t + d·eps >= 0 or L <= a·t + d·eps, and None if no half-space is on its side. Return None instead of the pair if
-    the
-    two bounds are equal or contradict each other.
+    for L + a·t + d·eps >= 0 or L <= a·t + d·eps, and None if no half-space is on its side. Return None instead of the
+    pair if the two bounds are equal or contradict each other.
     """
     lower, upper = _lines(bounds)
     nearest = [min(lines, key=lambda line: (line[0] * u + line[1], line), default=None) for lines in (lower, upper)]

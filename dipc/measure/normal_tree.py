@@ -230,8 +230,7 @@ class _Ends:
     """The numbers at which the integral over one noise, a center t, is cut because the integrand is not smooth there.
 
     x is the noise above t in the tree of noises. The cuts are t = u·eps for each u of `still`, and t = x - u·eps for
-    each u
-    of `moving`. The integral, as a function of x, is not smooth at x = u·eps for each u of `handed`.
+    each u of `moving`. The integral, as a function of x, is not smooth at x = u·eps for each u of `handed`.
     """
 
     still: tuple[Fraction, ...]
@@ -276,9 +275,8 @@ class _Growth:
     """The constants of the bound `count`·exp(`curvature`·y²/2 + `drift`·ν·y + `spread`·ν²/2) of an integral.
 
     The integral is over one noise, a center, in a tree of noises. The integrand is the absolute value of the function
-    that
-    is integrated, at points where the center, its parent or both have the imaginary part y. The number eps is in a disk
-    with the radius ν, or real if ν = 0.
+    that is integrated, at points where the center, its parent or both have the imaginary part y. The number eps is in a
+    disk with the radius ν, or real if ν = 0.
     """
 
     curvature: Fraction
@@ -447,8 +445,7 @@ def _growth(
 
     The center has the imaginary part `mine`·y and its parent `parents`·y, where `mine` and `parents` are 0 or 1. Nodes
     of the two are k·h + w·eps and k'·h' + w'·eps, for the steps h and h' of their quadrature rules. `moves` has the
-    pairs
-    (w, w') that occur together. `handed` has the constants of the integrals over the children of the center.
+    pairs (w, w') that occur together. `handed` has the constants of the integrals over the children of the center.
     """
     handed = handed if mine else [replace(each, curvature=_ZERO, drift=_ZERO) for each in handed]
     curvature = sum((each.curvature for each in handed), _ZERO)
@@ -617,8 +614,7 @@ class _Messages:
         """Return the sum over k of σ(`side`·(k - j))·v_k for each node j of `theirs`.
 
         The v_k are the `values` at the nodes k of `mine`. σ(n) is `_weight(n)`, the weight of a node that is n steps
-        from
-        the end of a half-line. `side` is -1 for an integral over a half-line below its end, 1 for one above.
+        from the end of a half-line. `side` is -1 for an integral over a half-line below its end, 1 for one above.
         """
         differences = range(mine[0] - theirs[-1], mine[-1] - theirs[0] + 1)
         weights = flint.arb_poly([_weight(side * n) for n in reversed(differences)])
@@ -728,8 +724,8 @@ class _IntegrandFactor:
     """A factor of an integrand: a density if `count` is 0, else the probability of a leaf to the power `count`.
 
     A leaf is a noise whose bounds contain only the center, which is the variable of integration, and the center's
-    parent.
-    `is_number` says whether the values of the factor at the nodes of a quadrature rule are the same for every eps.
+    parent. `is_number` says whether the values of the factor at the nodes of a quadrature rule are the same for every
+    eps.
     """
 
     def __init__(self, law: normal.Normal, count: int, arguments: Sequence[_Argument]) -> None:
@@ -823,8 +819,7 @@ def _leaves(rows: _Rows, count: int, first: int) -> frozenset[int]:
     """Return the indices of values, called leaves, that are independent of each other given all other values.
 
     Each of `rows` is a half-space over values, and no two leaves occur in the same one. `count` is the number of
-    values. A
-    value becomes a leaf if
+    values. A value becomes a leaf if
 
     1. it occurs in exactly one half-space,
     2. its half-spaces contain one other value that is not a leaf, or
@@ -866,8 +861,7 @@ def _bases(centers: Sequence[int], forms: Sequence[_Row]) -> Iterator[Sequence[_
     """Yield two bases of the space of linear forms in the values with the indices `centers`.
 
     The first basis has the values themselves. The second is chosen from `forms`, short ones first; if they do not span
-    the
-    space, values complete it.
+    the space, values complete it.
     """
     units: list[_Row] = [{place: _ONE} for place in centers]
     yield units

@@ -653,9 +653,8 @@ class Piecewise:
 def integral_of_product(factors: Sequence[tuple[Piecewise, int]], meter: Meter) -> ExpPoly:
     """Return the integral over the line of the product of `factors`, pairs (function, power).
 
-    The product must decay at both ends. It is integrated piece by piece, and no piece is kept: all pieces together
-    are often much longer than the integral. `meter` raises LimitReached, before a long computation if that can be
-    foreseen.
+    The product must decay at both ends. It is integrated piece by piece, and no piece is kept: all pieces together are
+    often much longer than the integral. `meter` raises LimitReached, before a long computation if that can be foreseen.
     """
     breaks = sorted({b for function, _ in factors for b in function.breaks})
     total: RingTerms = {}

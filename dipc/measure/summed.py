@@ -16,22 +16,21 @@ at ±K. Discrete Laplace noises may occur, too, with masses (1 - z)/(1 + z)·z^|
 2. The variation beyond |k| = K is at most 4·e^{-r·(K+1)²}/(1 - e^{-r·(2K+3)}). For eps = e alone half of that holds,
    with r = q.
 3. The variation of a discrete Laplace noise beyond |k| = K is at most 3·|z|^{K+1}, with |z| <= e^{-rate·e/2}.
-4. Cutting off n noises, with the variations d_i beyond K and at most v_i in all, changes the probability by at most
-   Σ d_i·Π_{j≠i} v_j. The change is an analytic function of eps, whose Taylor coefficient k is at most that over
-   (e/2)^k.
+4. Cutting off n noises, with the variations d_i beyond K and at most v_i in all, changes the probability by at most Σ
+   d_i·Π_{j≠i} v_j. The change is an analytic function of eps, whose Taylor coefficient k is at most that over (e/2)^k.
 
 *Proof.* On the disk |arg eps| <= 30°, R = Re eps² >= |eps|²/2 and R >= e²/4. So |arg q| <= 60° and Re q >= |q|/2. Let w
 = |q|.
 
-1. Let w <= 3. Then Θ(q) = √(π/q)·Σ e^{-π²n²/q}, and Re 1/q = cos(arg q)/w >= 1/(2w). So |Θ(q)| is at least
-   √(π/w)·(1 - 2·Σ_{n>=1} e^{-π²n²/6}) >= √(π/w)·3/5, and 3/5·√(π/3) > 3/5. Also Re q <= 3, so Θ(Re q) is at most
-   √(π/Re q)·(1 + 2·Σ e^{-π²n²/3}) <= √(2π/w)·27/25. Let w >= 3. Then Re q >= 3/2, and
-   Θ(Re q) - 1 = 2·Σ_{n>=1} e^{-n²·Re q} <= 23/50. So |Θ(q)| >= 27/50, and Θ(Re q) is at most 73/50. Together the total
-   variation is at most max(√2·27/25·5/3, 73/27) < 14/5, and Θ has no zeros.
+1. Let w <= 3. Then Θ(q) = √(π/q)·Σ e^{-π²n²/q}, and Re 1/q = cos(arg q)/w >= 1/(2w). So |Θ(q)| is at least √(π/w)·(1 -
+   2·Σ_{n>=1} e^{-π²n²/6}) >= √(π/w)·3/5, and 3/5·√(π/3) > 3/5. Also Re q <= 3, so Θ(Re q) is at most √(π/Re q)·(1 + 2·Σ
+   e^{-π²n²/3}) <= √(2π/w)·27/25. Let w >= 3. Then Re q >= 3/2, and Θ(Re q) - 1 = 2·Σ_{n>=1} e^{-n²·Re q} <= 23/50. So
+   |Θ(q)| >= 27/50, and Θ(Re q) is at most 73/50. Together the total variation is at most max(√2·27/25·5/3, 73/27) <
+   14/5, and Θ has no zeros.
 2. The variation beyond K is at most 2·2·Σ_{k>K} e^{-r·k²}, as |Θ| > 1/2 and r <= Re q. For eps = e alone, Θ >= 1.
 3. The variation is at most 2·|z|^{K+1}·|1 - z|/(|1 + z|·(1 - |z|)). Here |1 - z|/(1 - |z|) <= |eps|/Re eps <= 2/√3, as
-   1 - z is the integral of eps·e^{-eps·x} from 0 to the rate. If |arg z| <= 90°, then |1 + z| >= 1; otherwise
-   |z| <= e^{-2} and |1 + z| >= 4/5.
+   1 - z is the integral of eps·e^{-eps·x} from 0 to the rate. If |arg z| <= 90°, then |1 + z| >= 1; otherwise |z| <=
+   e^{-2} and |1 + z| >= 4/5.
 4. Cauchy's estimate.
 """
 
@@ -84,8 +83,7 @@ class Theta:
         """Return approximately the r such that the probability of an integer k decays like e^{-r·k²} at `center`.
 
         `center` is a value of eps. If `wide`, the probability decays at least as fast for all complex eps with |eps -
-        `center`|
-        <= `center`/2. The number only helps to choose where the noise is cut off.
+        `center`| <= `center`/2. The number only helps to choose where the noise is cut off.
         """
         size = float(self.rate) / float(self.unit.enclosure()[1]) * (1 if self.fixed else float(center))
         return size**2 / (8 if wide and not self.fixed else 2)

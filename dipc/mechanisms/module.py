@@ -85,8 +85,8 @@ class Module:
     ) -> DiagnosticError:
         """Return the error `message` with a caret at `node`, and with `label` beside the caret.
 
-        `code` is the code of the diagnostic. `related` are other places, each with its label. Without `notes` the
-        error explains what a mechanism may contain.
+        `code` is the code of the diagnostic. `related` are other places, each with its label. Without `notes` the error
+        explains what a mechanism may contain.
         """
         span = node if isinstance(node, Span) else self.head(node) if isinstance(node, python.stmt) else self.span(node)
         secondary = tuple(Label(self.source.excerpt(self.span(each)), text) for each, text in related)
@@ -110,8 +110,8 @@ class Module:
 def parsed(source: SourceText, imported: Mapping[str, str] | None = None) -> Module:
     """Parse the Python file `source`.
 
-    `imported` are names that another cell of a notebook has imported. Raises DiagnosticError (E1901) if the text is
-    not Python.
+    `imported` are names that another cell of a notebook has imported. Raises DiagnosticError (E1901) if the text is not
+    Python.
     """
     try:
         tree = python.parse(source.text)

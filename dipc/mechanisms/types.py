@@ -161,8 +161,8 @@ _MOST_COMBINATIONS = 4096
 def _is_never_zero(total: _Coefficients, kinds: Mapping[str, Kind]) -> bool:
     """Return True if the sum with the coefficients `total` differs from 0 for all values of its finite variables.
 
-    `kinds` are the kinds of the variables. False if a variable does not have finitely many numbers, or if there are
-    too many sums to compute.
+    `kinds` are the kinds of the variables. False if a variable does not have finitely many numbers, or if there are too
+    many sums to compute.
     """
     variables = [each for each in total if each is not None]
     choices: list[Sequence[Fraction]] = []
@@ -178,8 +178,8 @@ def _is_never_zero(total: _Coefficients, kinds: Mapping[str, Kind]) -> bool:
 def _are_never_equal(one: ast.Expr, two: ast.Expr, kinds: Mapping[str, Kind]) -> bool:
     """Return True if `one` and `two` differ for all values of their finite variables.
 
-    `kinds` are the kinds of the variables. False if a variable does not have finitely many numbers, or if there are
-    too many combinations to compute.
+    `kinds` are the kinds of the variables. False if a variable does not have finitely many numbers, or if there are too
+    many combinations to compute.
     """
     variables = list(dict.fromkeys((*_variables(one), *_variables(two))))
     choices: list[Sequence[Fraction]] = []
@@ -687,8 +687,8 @@ class Inference:
     def _kind_of_values(self, tree: ast.Expr, kinds: Mapping[str, Kind], loops: Mapping[str, Kind]) -> Kind | None:
         """Return the kind with exactly the values of `tree` for all values of its finite variables.
 
-        `kinds` are those of variables, and `loops` those of variables of loops. None if a variable is not finite, or
-        if there are too many combinations to compute.
+        `kinds` are those of variables, and `loops` those of variables of loops. None if a variable is not finite, or if
+        there are too many combinations to compute.
         """
         choices: dict[ast.Name | ast.Element, Sequence[Fraction]] = {}
         unordered = False

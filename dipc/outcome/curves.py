@@ -74,8 +74,7 @@ class Curve:
     the values of the variable for which the inequality is claimed. `failing` are the intervals where it fails, and
     `counterexample` is one value there. `needed` encloses the values at which both curves are equal if `factor` is the
     least factor with which the inequality holds. If `is_limit` is true, `bound` is the number that must not be
-    exceeded,
-    as for a privacy claim. Formulas write `letter` for a variable that is a product with eps.
+    exceeded, as for a privacy claim. Formulas write `letter` for a variable that is a product with eps.
 
     `drawn` computes `xs`, values of the variable, and the values of both curves there: `bounds` and `required`. A value
     is None if it cannot be drawn.
@@ -114,8 +113,8 @@ class Curve:
     def from_inequality(word: str, claimed: Inequality, required: str = "1 − β") -> Curve:
         """Return the curve of the inequality `claimed`, named by its rows or classes.
 
-        `word` is the noun for them, "row" or "class", and `required` is the label of the curve with which the bound
-        is compared.
+        `word` is the noun for them, "row" or "class", and `required` is the label of the curve with which the bound is
+        compared.
         """
         name = numbered(word, claimed.rows, _LISTED)
         names = _labels(required, exact=claimed.exact)

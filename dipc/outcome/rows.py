@@ -119,8 +119,7 @@ def outcome(
     """Return the answer about the rows of a table.
 
     `source` gives the rows, `engine` has decided them, and `report` has the results; `asked` is the question as the
-    user put it. `closed_form` is the number of a row whose probability is written out; with `times` the time is
-    shown.
+    user put it. `closed_form` is the number of a row whose probability is written out; with `times` the time is shown.
     """
     assert source.table is not None
     program, table = source.program, source.table
@@ -139,8 +138,8 @@ def accuracy(
 ) -> Outcome:
     """Return the answer to a question about the accuracy of cases, with the results in `report`.
 
-    `source` gives the cases, which `engine` has decided. `line` is the headline of the answer, and `parts` returns
-    the blocks of text below it. `word` is the word for a case in tables.
+    `source` gives the cases, which `engine` has decided. `line` is the headline of the answer, and `parts` returns the
+    blocks of text below it. `word` is the word for a case in tables.
     """
     if any(warning.code == UNUSED_GAMMA for warning in report.warnings):
         line += "; gamma has no effect, as the outputs have to be equal"

@@ -464,8 +464,8 @@ def subject_fields(
 ) -> Iterable[tuple[str, str | None]]:
     """Yield the labels and texts that say what a report about `statement` is about.
 
-    `eps` are the intervals as text; `required` is the lower bound claimed for the probability, and `asked` the part
-    of the claim to solve for.
+    `eps` are the intervals as text; `required` is the lower bound claimed for the probability, and `asked` the part of
+    the claim to solve for.
     """
     core, numbers = statement.core, statement.numbers
     left_open: tuple[str, ...] = ()

@@ -162,8 +162,8 @@ class ExpectedErrors(Probabilities):
     def bound(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> Bound:
         """Return 1 - E for the expected error E at `inputs`, where `outputs` is the right answer.
 
-        `gamma` has no effect. Raises Undecided if there is no closed form and past a limit, and DiagnosticError for
-        an answer with an empty output and for programs that fail.
+        `gamma` has no effect. Raises Undecided if there is no closed form and past a limit, and DiagnosticError for an
+        answer with an empty output and for programs that fail.
         """
         del gamma
         key = (*inputs, *outputs)
@@ -177,10 +177,9 @@ class ExpectedErrors(Probabilities):
         """Return 1 minus the expectation of |Z|, Z² or Z (`moment`), where Z is the output minus the right output.
 
         The expectation is taken at `inputs`, and `outputs` has the right answer. 1 minus it is compared with 1 - beta,
-        as a
-        probability is. If the error is the distance of the whole answer, Z is this distance from `outputs`, whatever
-        the
-        `moment`. Raises Undecided if there is no closed form, and DiagnosticError for an answer with an empty output.
+        as a probability is. If the error is the distance of the whole answer, Z is this distance from `outputs`,
+        whatever the `moment`. Raises Undecided if there is no closed form, and DiagnosticError for an answer with an
+        empty output.
         """
         index = self._error.place
         if index is None:

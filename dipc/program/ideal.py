@@ -94,8 +94,8 @@ class Unassigned(Exception):
 def execute(flow: Flow, inputs: Sequence[Value], most_steps: int) -> tuple[Value, ...]:
     """Return the outputs of the deterministic program of `flow` for `inputs`, both in their order.
 
-    Raises DiagnosticError, which names the input, for a fault and an endless loop, Unassigned for an unassigned
-    output, and LimitReached after `most_steps` turns of loops.
+    Raises DiagnosticError, which names the input, for a fault and an endless loop, Unassigned for an unassigned output,
+    and LimitReached after `most_steps` turns of loops.
     """
     program = flow.program
     given = dict(zip(program.inputs, inputs, strict=True))

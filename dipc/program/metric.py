@@ -415,8 +415,8 @@ def inner_point(
 ) -> Point | None:
     """Return an input that satisfies `guards`, strict ones strictly, or None if there is none.
 
-    `integers` are the slots of ints. The input has a value for every slot that a guard mentions. Raises Undecided
-    past a limit: with integers after `branches` cases.
+    `integers` are the slots of ints. The input has a value for every slot that a guard mentions. Raises Undecided past
+    a limit: with integers after `branches` cases.
     """
     system = [guard.guard for guard in guards]
     used = frozenset(slot for item in system for slot, _ in item.coefficients)

@@ -3,8 +3,8 @@
 A state of this run has for each variable the values that it may have at the label, whatever the other variables are:
 numbers of a domain, truth values, and forms of the inputs. A form f is within steepness(f)·radius of its value at the
 center, and differs from it by less where the inputs are nearer than `radius`. So a comparison is decided where the
-value at the center is far enough from 0; otherwise the run continues on both sides, and where they meet, a variable
-may have the values of both.
+value at the center is far enough from 0; otherwise the run continues on both sides, and where they meet, a variable may
+have the values of both.
 
 The result contains every answer that det gives near the center. It may contain more, since the values of two variables
 on one path are not kept together.

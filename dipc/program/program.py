@@ -529,10 +529,10 @@ class Program:
         """Return, for every eps > 0, the probability of `output` at `input`, both by name.
 
         Finite outputs have to be equal to those given, real and int ones within `gamma` of those given. The result is
-        an exact closed form or, if there is none, an object that encloses the probability at any eps. Values are
-        texts as in a table, ints, Fractions or bools; an array can be given as a sequence under its name. Outputs
-        that are left out are unconstrained. Raises DiagnosticError for values that do not fit the program, Undecided
-        past a limit, TypeError for floats.
+        an exact closed form or, if there is none, an object that encloses the probability at any eps. Values are texts
+        as in a table, ints, Fractions or bools; an array can be given as a sequence under its name. Outputs that are
+        left out are unconstrained. Raises DiagnosticError for values that do not fit the program, Undecided past a
+        limit, TypeError for floats.
         """
         return self._probability(self._engine.measurer, self._bound(input, output, gamma)).restricted_to(
             self.core.only_at

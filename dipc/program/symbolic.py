@@ -526,8 +526,7 @@ class SymbolicRun:
 
     `inputs` and `outputs` map slots to expressions, which are stored once each in the `ExpressionTable` named `table`.
     `draws` maps the expression of each draw to the draw, in the order of the text. The output of a variable that was
-    never
-    assigned is None. A program with such a run never fails, whatever its inputs are.
+    never assigned is None. A program with such a run never fails, whatever its inputs are.
     """
 
     def __init__(self, flow: Flow) -> None:

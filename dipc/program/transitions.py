@@ -4,8 +4,8 @@ An input is *open* in a state until an instruction reads it, or until no later o
 from states to those where i is open no more, if the input i has the value v: it gives weights to states. A state where
 i is not open stays as it is.
 
-Lemma. Let every run close its inputs in one order, and let T(i, v)·T(j, w) = T(i, w)·T(j, v) for neighbors i, j of
-this order and all v, w. Then the law of the outputs is unchanged when i and j exchange their values.
+Lemma. Let every run close its inputs in one order, and let T(i, v)·T(j, w) = T(i, w)·T(j, v) for neighbors i, j of this
+order and all v, w. Then the law of the outputs is unchanged when i and j exchange their values.
 
 - Conditions: the equation holds from each state that can be reached with any values of the inputs before i. The weights
   are functions of eps, and equal as such.

@@ -66,8 +66,7 @@ class Weights:
     def closed(self, weight: ChoiceWeight) -> Closed:
         """Return `weight` as a function of eps.
 
-        Raises DiagnosticError if it is undefined for some eps > 0, Undecided if that is not decided within the
-        limits.
+        Raises DiagnosticError if it is undefined for some eps > 0, Undecided if that is not decided within the limits.
         """
         if isinstance(weight, NoiseWeight):
             return self._interval(weight)

@@ -9,15 +9,15 @@ finite outputs are right, and N the event that the other outputs are within gamm
    probability p_i and share no noises with their outputs. Then Pr[F and not N] = Σ p_i·Pr[not N_i] <= max Pr[not N_i].
    With a single exit it is at most Pr[not N]. Nothing is lost if f and g go to 0, the noises are not shared, and there
    is one exit. Then the limit of the claim for large gamma is that with f, and for large alpha that with g. Some of the
-   exits suffice (a single one if noises are shared): leaving out others only lowers Pr[F and N].
-   It also suffices that N holds at all exits if the noises are in a box, which fails with probability at most g.
+   exits suffice (a single one if noises are shared): leaving out others only lowers Pr[F and N]. It also suffices that
+   N holds at all exits if the noises are in a box, which fails with probability at most g.
 2. beta = f(min(alpha, gamma)). It suffices that the claim holds with gamma = alpha and f(alpha) for all inputs of the
    class with dd(u) >= alpha, for every alpha up to the greatest. Indeed Pr never falls as gamma grows, and an input
    with dd(u) >= gamma is among these for alpha = gamma. It also suffices that the claim holds with f(gamma) for every
    gamma. Or, by step 1, that it holds with f(alpha)/2 + f(gamma)/2, if f never grows, as this is at most the greater of
    the two.
-3. A number for alpha if dd(u) is one number on the whole class, gamma = 0 if beta does not depend on gamma, and
-   alpha = 0 if it does not depend on alpha. Nothing is lost.
+3. A number for alpha if dd(u) is one number on the whole class, gamma = 0 if beta does not depend on gamma, and alpha =
+   0 if it does not depend on alpha. Nothing is lost.
 
 Counterexamples are searched at some values of gamma, each separately. With one gamma, step 1 proves beta = f(alpha) +
 g, where g is a function of eps: Pr[F] >= 1 - f, and N fails with probability at most g.

@@ -465,8 +465,7 @@ class ClassCase:
 
     The case is decided in this order: by the rules that cost little, by a few inputs that may refute the claim, by the
     other rules, and by more inputs. `BEYOND_CHECKER` is the reason why the checker cannot follow a proof of the class
-    that
-    divides the claim into several.
+    that divides the claim into several.
     """
 
     #: The reason why the checker does not follow a proof by the cases in `divided`.

@@ -2,8 +2,8 @@
 
 A *chunk* is some lines of the file. A worker, in this process or in another one, turns the lines into the numbers of
 rows of each kind and the rows that it did not prove (`ChunkAnswer`). The process that asks only reads bytes, adds
-numbers, and decides the rows that are left as it decides the rows of any table. It keeps no other rows. A cache has
-the answer of a chunk by the digest of its bytes.
+numbers, and decides the rows that are left as it decides the rows of any table. It keeps no other rows. A cache has the
+answer of a chunk by the digest of its bytes.
 
 Invariant: a report is that of the whole table, read at once. Where a chunk is refused (a mistake in a cell, an answer
 that is not the ideal's, a limit), or where many rows are left, the table is read again as a whole.

@@ -380,10 +380,10 @@ def expected_error(
 ) -> errors_of_rows.ErrorReport:
     """Return the expected error of the answers of `program` at every row of `table`, or at every one of `inputs`.
 
-    The error is |output - det(u)| for a numeric `output`, its square for `moment` 2, or the distance of finite
-    answers that the `metric` block defines. It is returned in closed form in eps, with its value at the eps `at`.
-    With a claim, `error` or that of the claim block, E[error] <= `error` is decided for every eps of the intervals.
-    Further options `given` are those of `check`.
+    The error is |output - det(u)| for a numeric `output`, its square for `moment` 2, or the distance of finite answers
+    that the `metric` block defines. It is returned in closed form in eps, with its value at the eps `at`. With a claim,
+    `error` or that of the claim block, E[error] <= `error` is decided for every eps of the intervals. Further options
+    `given` are those of `check`.
 
     Raises DiagnosticError for a bad table or claim, and if answers have no distance. A row past a limit has no error,
     but a reason; on Ctrl-C the report has the rows done so far.

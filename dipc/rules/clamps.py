@@ -71,8 +71,8 @@ def near_whatever(
 
     The event is written as an exit without guards. `states` are the final states of all runs, and `answer` maps output
     slots to the right values. In the event, side·(answer - output) is at most the gamma of the claim, for each of
-    `sides`,
-    which are 1 or -1, at all inputs that satisfy `guards`. The event is valid for each gamma from the given `gamma` on.
+    `sides`, which are 1 or -1, at all inputs that satisfy `guards`. The event is valid for each gamma from the given
+    `gamma` on.
 
     The result is None if no event is found. It is also None if each output is one form in all states, since the exits
     then give as good a bound. Raises NotConfirmed.

@@ -289,8 +289,8 @@ class ReducedQuotient:
     def from_fraction(cls, numerator: ExpPoly, denominator: ExpPoly) -> ReducedQuotient:
         """The quotient `numerator`/`denominator` in lowest terms.
 
-        Equal functions always have equal reduced numerators and denominators. Raises LimitReached, and ValueError for
-        a zero `denominator`.
+        Equal functions always have equal reduced numerators and denominators. Raises LimitReached, and ValueError for a
+        zero `denominator`.
         """
         if denominator.is_zero():
             raise ValueError("a quotient by the zero function has no values")
@@ -479,8 +479,8 @@ class _PeakSearch:
         """Return `point` with the value of the quotient there, as a candidate for its supremum.
 
         The denominator, after common factors are removed, is not 0 at `point`. `closed` says whether the point belongs
-        to the
-        interval. If it does, the candidate is marked as attained, unless the quotient is 0/0 there as it was given.
+        to the interval. If it does, the candidate is marked as attained, unless the quotient is 0/0 there as it was
+        given.
         """
         attained = closed and not self.ratio.is_gap(point, self.limits)
         return Peak(point, attained, QuotientValue(self.ratio.numerator, self.ratio.denominator, point, self.limits))
@@ -521,8 +521,7 @@ class _PeakSearch:
         """Return the roots of `f` in the interval, as (root, side, (sign of `f` before it, sign after it)).
 
         `side` is -1 if the root is the lower end of the interval, 1 if it is the upper end, and 0 between them. An end
-        that is
-        a rational number is not in the result, even if it is a root.
+        that is a rational number is not in the result, even if it is a root.
         """
         if coefficient_sign(f):
             return []

@@ -5,9 +5,9 @@ F is split into factors whose roots t > 0 are simple and different.
 Theorem. Let F in Z[t, z] be square-free and divisible neither by t nor by z. Then all real roots t0 != 0 of the
 function t -> F(t, e^{-t}) are simple, and coprime F and G have no root t0 != 0 in common.
 
-Proof. Let G be irreducible, not t and not z up to a constant. Along z = e^{-t} its derivative is DG = G_t - z·G_z.
-If G divides DG then DG = λ·G with a constant λ, because the degrees of DG are not larger. For the coefficient a_j(t) of
-z^j in G this says a_j' = (λ + j)·a_j, so a_j is constant, and 0 unless j = -λ: G = c·z^j. So G and DG are coprime. Two
+Proof. Let G be irreducible, not t and not z up to a constant. Along z = e^{-t} its derivative is DG = G_t - z·G_z. If G
+divides DG then DG = λ·G with a constant λ, because the degrees of DG are not larger. For the coefficient a_j(t) of z^j
+in G this says a_j' = (λ + j)·a_j, so a_j is constant, and 0 unless j = -λ: G = c·z^j. So G and DG are coprime. Two
 coprime polynomials in two variables have finitely many common zeros, with algebraic coordinates: t0 and e^{-t0} would
 both be algebraic, but for algebraic t0 != 0 the number e^{-t0} is transcendental (Lindemann). The same argument holds
 for two coprime polynomials. ∎
@@ -668,8 +668,7 @@ def _lowered(groups: Mapping[tuple[int, int], _Polynomial], low: Fraction, high:
     """Return a polynomial in X and W that is a lower bound of a positive multiple of Σ (eps/q)^e·j^p·g.
 
     The sum is over the items (e, p): g of `groups`, where each g is a polynomial in X and W. Here X is e^{-eps/q} for
-    an
-    integer q, and W is X^j. The bound holds for every j >= 0 and all eps for which X is between `low` and `high`.
+    an integer q, and W is X^j. The bound holds for every j >= 0 and all eps for which X is between `low` and `high`.
     """
     most_powers, most_degree = max(e for e, _ in groups), max(p for _, p in groups)
     result: _Polynomial = {}

@@ -326,8 +326,7 @@ class _CoverSearch:
         """Return (end, need, order) for a Taylor polynomial of the function on the interval from `lower` to end.
 
         end is at most `upper`, and less if a polynomial up to `upper` would have too many terms. The error is to be
-        near
-        2^-`bits`. need is the number of bits that the computation needs for this, and order the number of terms.
+        near 2^-`bits`. need is the number of bits that the computation needs for this, and order the number of terms.
         """
         exponent = lower.numerator.bit_length() - lower.denominator.bit_length() + 3
         while True:

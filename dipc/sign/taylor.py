@@ -219,12 +219,9 @@ def _rounded(
     """Return the Taylor model on [`lower`, `upper`]: the coefficients `fine`, rounded, with bounds of the error.
 
     The integers `fine` are multiples of 2^-(`bits` + `extra`), and are rounded to a few bits below 2^-`bits`.
-    Coefficients
-    of high powers that are below the error are left out. The error bounds follow from `order`, the number of terms of
-    the
-    series; `degree`, the greatest power of t in the function; and `dropped_slope`, a bound of the derivative of terms
-    that
-    were left out before.
+    Coefficients of high powers that are below the error are left out. The error bounds follow from `order`, the number
+    of terms of the series; `degree`, the greatest power of t in the function; and `dropped_slope`, a bound of the
+    derivative of terms that were left out before.
     """
     keep = len(fine).bit_length() + 2
     if extra > keep:
@@ -327,9 +324,8 @@ def _monotone(values: list[int], degree: int, slope_error: int, depth: int, roun
     """Return 1 if a function F is proved to increase on an interval, -1 if it is proved to decrease, else 0.
 
     A polynomial approximates F, and `values` are its Bernstein coefficients on the interval. The interval is a part of
-    the
-    one for which the polynomial was made, halved `depth` times. `slope_error` bounds the error of the derivative on the
-    whole interval, `rounding` the error of each of `values`, and `degree` is the polynomial's degree.
+    the one for which the polynomial was made, halved `depth` times. `slope_error` bounds the error of the derivative on
+    the whole interval, `rounding` the error of each of `values`, and `degree` is the polynomial's degree.
     """
     bound = (slope_error >> depth) + 1 + 2 * degree * rounding
     rises = values[-1] > values[0]

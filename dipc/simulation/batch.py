@@ -89,8 +89,7 @@ class _Failure(Exception):
     """Raised if an index or a value is outside its range.
 
     `code`, `message` and `note` are those of the diagnostic to report; whoever catches the exception adds the place in
-    the
-    text of the program.
+    the text of the program.
     """
 
     def __init__(self, code: str, message: str, note: str) -> None:
@@ -219,8 +218,7 @@ class Batch:
         """Return the result of the operation `op` on the arguments `values`.
 
         `known` says which comparisons of noises are true and which are false. Raises Split if the result depends on
-        another
-        comparison, and Ended if the operation has no result.
+        another comparison, and Ended if the operation has no result.
         """
         if not any(isinstance(value, Affine) for value in values):
             return calculated(op, values)  # type: ignore[arg-type]
@@ -231,8 +229,7 @@ class Batch:
         """Return the codes of the results of the operation `op` on the arguments `values`, in `runs`.
 
         `runs` has the indices of runs that all have these arguments. `known` says which comparisons of noises are true
-        in all
-        of them, and which are false. The result is one code for each run, or one for all of them.
+        in all of them, and which are false. The result is one code for each run, or one for all of them.
         """
         try:
             return self.code_of(self._result(op, values, known))
@@ -243,10 +240,8 @@ class Batch:
         """Return the codes of the results of the operation `op` on the arguments `values`, one for each of `runs`.
 
         `why` is what `_result` raised for these arguments. A Split names a comparison of noises: the runs in which it
-        is
-        true are computed separately from those in which it is false. An Ended is reported as a diagnostic. `known` says
-        which
-        other comparisons are true in all the runs, and which are false.
+        is true are computed separately from those in which it is false. An Ended is reported as a diagnostic. `known`
+        says which other comparisons are true in all the runs, and which are false.
         """
         if isinstance(why, Ended):
             raise self._explained(why.why, runs) from None
@@ -349,8 +344,7 @@ class Batch:
         """Return the number of the slot that `place` selects: one for each of `runs`, or one for all of them.
 
         For example, the place a[i] selects the slot of a[2] in a run in which i is 2. Raises a diagnostic if an index
-        is
-        outside the bounds of the array.
+        is outside the bounds of the array.
         """
         if place.index is None:
             return place.slots[0]
@@ -369,8 +363,7 @@ class Batch:
         """Return the results of `function`, called once for each value that `codes` stand for.
 
         `codes` has one code for each of `runs`, or one for all of them. The result has one number for each of `runs`,
-        or
-        one if all are equal. A _Failure of `function` is raised as the diagnostic of a run with this value.
+        or one if all are equal. A _Failure of `function` is raised as the diagnostic of a run with this value.
         """
         present, owners = distinct(np.atleast_1d(codes), len(self.table))
         found = []
@@ -508,8 +501,7 @@ class Batch:
         """Return `codes` with the code of an integer or rational in place of each code of an affine form in draws.
 
         `codes` has one code for each of `runs`, or one for all of them. All draws in the forms are integers. The number
-        that
-        replaces a form is its value in the run.
+        that replaces a form is its value in the run.
         """
         present, owners = distinct(np.atleast_1d(codes), len(self.table))
         forms = [(number, self.table[code]) for number, code in enumerate(present.tolist())]

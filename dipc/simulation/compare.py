@@ -216,8 +216,8 @@ class ComparedRow:
 class ComparedTally(Record):
     """A tally, with a row for each event, or for each output that can occur or did.
 
-    If the exact probabilities are right, the comparison is a mismatch with probability at most 1 - confidence.
-    `reason` says why some probabilities are missing.
+    If the exact probabilities are right, the comparison is a mismatch with probability at most 1 - confidence. `reason`
+    says why some probabilities are missing.
     """
 
     FIELDS = (
@@ -312,8 +312,7 @@ def _output_rows(
 
     A row compares how often an output was observed with its exact probability. If `outcomes` is a tuple, other outputs
     have the probability 0. If it is Undecided, no probability is known. With probability `confidence` the intervals of
-    all
-    rows contain the true probabilities.
+    all rows contain the true probabilities.
     """
     counts = {
         tuple(None if value is None else show_value(value) for value in values): count
@@ -379,11 +378,10 @@ def simulate(
     """Run `program` many times at `input` and `eps`, and compare the counts with its exact probabilities.
 
     The options `given` are `runs`, `seed`, `outputs`, `gamma`, `confidence`, `loop_limit` and `progress`. The finite
-    outputs are compared by value, with reals left open; or, if `outputs` are given, each of them is one event, the
-    real ones within `gamma`. `input`, `outputs` and `gamma` are as for `Program.probability`. If the exact
-    probabilities are right, the comparison is a mismatch with probability at most 1 - `confidence`. Equal seeds give
-    equal counts. Raises DiagnosticError for values that do not fit the program and for failures in some run,
-    TypeError for floats.
+    outputs are compared by value, with reals left open; or, if `outputs` are given, each of them is one event, the real
+    ones within `gamma`. `input`, `outputs` and `gamma` are as for `Program.probability`. If the exact probabilities are
+    right, the comparison is a mismatch with probability at most 1 - `confidence`. Equal seeds give equal counts. Raises
+    DiagnosticError for values that do not fit the program and for failures in some run, TypeError for floats.
     """
     options = {**_DEFAULTS, **given}
     program = as_program(program, eps=eps)

@@ -246,8 +246,8 @@ def read_observed(path: Path, program: CoreProgram, *, counted: bool) -> Observe
 def given_observed(given: Mapping[object, int] | Iterable[object], program: CoreProgram, *, counted: bool) -> Observed:
     """Return the outputs of `program` in `given`: outputs one by one, or with `counted` a mapping to their counts.
 
-    An output is a mapping by name, a sequence in the order of the program, or, for a single output, the value itself.
-    A float is the rational with its exact value. Raises DiagnosticError for values that an output cannot have.
+    An output is a mapping by name, a sequence in the order of the program, or, for a single output, the value itself. A
+    float is the rational with its exact value. Raises DiagnosticError for values that an output cannot have.
     """
     names = [slot.name for slot in program.output_slots]
     header = [*names, COUNT] if counted else names
@@ -392,8 +392,7 @@ class Partition:
         """Yield events of the form: the two samples of a pair fall into the same cell.
 
         Samples are paired in three ways: 1 with 2, 3 with 4, …; 2 with 3, 4 with 5, …; and each of the first half with
-        its
-        counterpart in the second half. The confidence intervals of all the probabilities contain them, except with
+        its counterpart in the second half. The confidence intervals of all the probabilities contain them, except with
         probability `error`.
         """
         labels = self.labels
@@ -613,8 +612,7 @@ class _Law:
         """Return an event for each combination of values of the finite outputs.
 
         The combinations are those that can occur, followed by those of `observed` that cannot. `indices` are the
-        indices of the
-        finite outputs among all outputs.
+        indices of the finite outputs among all outputs.
         """
         names = [self.program.outputs[index] for index in indices]
         known = self.program.outcomes(self.values)
@@ -638,9 +636,9 @@ class _Law:
     def integers(self, observed: Observed, name: str, position: int) -> Iterable[ComparedEvent]:
         """Yield an event for each integer between the least and the greatest in `observed`, and one for all others.
 
-        `position` is the index of the output `name` in the observed rows. The observations determine which integers
-        are compared, so the error probability is divided among all integers, and among all pairs (least, greatest).
-        With s(k) = 1/((|k| + 1)(|k| + 2)), whose sum over all k is 3/2, integer k has s(k)/4 of it, and the pair
+        `position` is the index of the output `name` in the observed rows. The observations determine which integers are
+        compared, so the error probability is divided among all integers, and among all pairs (least, greatest). With
+        s(k) = 1/((|k| + 1)(|k| + 2)), whose sum over all k is 3/2, integer k has s(k)/4 of it, and the pair
         s(least)·s(greatest)/8.
         """
         tally = {int(key[0]): count for key, count in tallied(observed.rows, [position]).items()}
@@ -656,10 +654,8 @@ class _Law:
         """Return events for the real output `name`: intervals between some values, single values, and all others.
 
         The first samples of `sequence` determine the intervals and the single values, and the other samples are
-        counted. The
-        single values are those of positive probability, and the most common of the first samples, which should not
-        occur
-        again if the law is continuous.
+        counted. The single values are those of positive probability, and the most common of the first samples, which
+        should not occur again if the law is continuous.
         """
         whole = self._combination(_value_terms(name, sequence[0]))
         certain = isinstance(whole, ClosedForm) and whole.value == 1
@@ -693,8 +689,8 @@ class _Law:
         """Return events for the output `name`: intervals between multiples of `grid`, and all other values.
 
         `sequence` has samples of the output that were rounded down to multiples of `grid`. The first samples determine
-        the
-        intervals, and the others are counted. An interval contains its lower end, so rounding down does not leave it.
+        the intervals, and the others are counted. An interval contains its lower end, so rounding down does not leave
+        it.
         """
         off = next((value for value in sequence if value % grid), None)
         if off is not None:
@@ -722,9 +718,8 @@ class _Law:
         """Return (label, probability) for each interval between neighboring `edges`, and for all values outside.
 
         `starts` has the bracket that opens the label of each interval, "[" or "(". `inside` has, for each interval, the
-        terms
-        whose sum is its probability. `outside` has the terms that give the probability of all other values when 1 is
-        added.
+        terms whose sum is its probability. `outside` has the terms that give the probability of all other values when 1
+        is added.
         """
         ends = zip(starts, pairwise(edges), inside, strict=False)
         cells = [
@@ -737,8 +732,7 @@ class _Law:
         """Return the disjoint events `cells`, pairs (label, probability), of the output `name`, with their counts.
 
         `labels` has, for each sample, the index of the event that occurred. The permitted error probability `error` of
-        this law
-        is divided equally among the events.
+        this law is divided equally among the events.
         """
         tally, share = Counter(labels), self.error / len(cells)
         events = [
@@ -797,8 +791,7 @@ def _chi_square(cells: Sequence[ComparedEvent]) -> tuple[float, int]:
     """Return (statistic, degrees): Pearson's statistic of `cells`, and its degrees of freedom.
 
     Only events whose expected count is known and at least 5 are used. The degrees are the number of these events minus
-    1,
-    or 0 if there are none.
+    1, or 0 if there are none.
     """
     used = [(cell, float(cell.row.enclosure[0]) * cell.runs) for cell in cells if cell.row.enclosure is not None]
     used = [(cell, expected) for cell, expected in used if expected >= 5]

@@ -36,9 +36,9 @@ Event = Mapping[str, Value]
 class Tally:
     """The results of `runs` independent runs of the program at one input and one eps.
 
-    `outputs` are the names of the finite outputs, in order. `counts` has the count of each combination of their
-    values (None: never assigned), and `hits` the count of each of `events`. Equal arguments of `run`, including the
-    seed, give equal tallies.
+    `outputs` are the names of the finite outputs, in order. `counts` has the count of each combination of their values
+    (None: never assigned), and `hits` the count of each of `events`. Equal arguments of `run`, including the seed, give
+    equal tallies.
     """
 
     program: CoreProgram
@@ -156,8 +156,8 @@ def joint_hits(
 ) -> JointHits:
     """Run `program` at both `inputs` with equal noises and count `event`, in `runs` independent pairs of runs.
 
-    The runs are at `eps`. The real outputs of `event` count within `gamma`. Equal `seed` give equal counts. Raises
-    what `run` raises.
+    The runs are at `eps`. The real outputs of `event` count within `gamma`. Equal `seed` give equal counts. Raises what
+    `run` raises.
     """
     machine, source = compiled(program, eps)
     hits = JointHits(0, 0, 0, 0)

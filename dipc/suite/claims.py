@@ -346,8 +346,7 @@ def claims_below(directory: Path, constants: Mapping[str, Fraction], options: Op
     The programs have these `constants`, and the claims these `options`. If the options have a `beta`, every program
     gets a claim. A claim is about the rows of a table, the CSV file beside the program with the same name. Without this
     file, or if the options name inputs, it is about those inputs, or about all inputs. Raises DiagnosticError if there
-    is
-    no claim.
+    is no claim.
     """
     claims = []
     for path in sorted(directory.rglob("*.dip")):

@@ -658,8 +658,7 @@ def leaves(value: Concrete | AffineExpr | Switch) -> int:
 def fold(op: DomOp, arguments: tuple[DomExpr, ...], span: Span) -> DomExpr:
     """Return the operation `op` on `arguments` at `span`, computed if they are constants.
 
-    Raises ZeroDivisionError for a division by a constant 0, and ValueTooLarge for a number of more than MAX_BITS
-    bits.
+    Raises ZeroDivisionError for a division by a constant 0, and ValueTooLarge for a number of more than MAX_BITS bits.
     """
     values = [argument.value for argument in arguments if isinstance(argument, Const)]
     if len(values) == len(arguments):

@@ -26,8 +26,8 @@ def hoisted(program: ast.ProgramTree) -> ast.ProgramTree:
 
     `if Lap(eps, q) > 0 then` becomes `draw1 <- Lap(eps, q); if draw1 > 0 then`. A `while` draws again before each
     evaluation of its condition. The result is an equivalent program: each value is drawn once wherever its statement
-    runs, and a value that a condition does not use is independent of all others. Values drawn where no statement of
-    the program can draw them (in constants, claims, rates, weights and scores) stay where they are.
+    runs, and a value that a condition does not use is independent of all others. Values drawn where no statement of the
+    program can draw them (in constants, claims, rates, weights and scores) stay where they are.
     """
     if not any(isinstance(node, Drawn) for node in walk(program)):
         return program
@@ -246,9 +246,9 @@ _BY_CASES = ("min", "max", "abs")
 def with_clamps_assigned(program: ast.ProgramTree) -> ast.ProgramTree:
     """Return a program equivalent to `program` that computes `min`, `max` and `abs` of numbers before each statement.
 
-    `y <- q + max(r, 0)` becomes `clamp1 <- max(r, 0); y <- q + clamp1`, and a sum over a range that contains such
-    calls becomes a loop. The numbers are reals and ints. Calls in weights, scores, rates and claims, and in the
-    ranges of `min`, `max` and `count`, stay in place.
+    `y <- q + max(r, 0)` becomes `clamp1 <- max(r, 0); y <- q + clamp1`, and a sum over a range that contains such calls
+    becomes a loop. The numbers are reals and ints. Calls in weights, scores, rates and claims, and in the ranges of
+    `min`, `max` and `count`, stay in place.
     """
     names = _fresh_names(program, "clamp")
     return _with_bodies(program, lambda types: _Clamps(names, types))
@@ -410,8 +410,8 @@ def with_noiseless_ideal(program: ast.ProgramTree, source: SourceText) -> ast.Pr
 
     They are the program's own, with each noise replaced by its mean (one-sided noise by 0, its least value), and each
     exponential mechanism by the first of its best candidates. `source` is the text of the program. Raises
-    DiagnosticError for a program with a `choose`, which has no meaning without noise, or with noise whose mean
-    depends on eps.
+    DiagnosticError for a program with a `choose`, which has no meaning without noise, or with noise whose mean depends
+    on eps.
     """
     if not any(isinstance(each, ast.IdealDecl) and each.noiseless for each in program.declarations):
         return program

@@ -75,8 +75,7 @@ class Comparison:
     def opposite(self) -> Comparison | None:
         """Return the comparison that holds where this one fails, up to an event of probability 0.
 
-        Return None if the comparison involves gamma, or compares integers with coefficients that are not
-        integers.
+        Return None if the comparison involves gamma, or compares integers with coefficients that are not integers.
         """
         if self.radius:
             return None

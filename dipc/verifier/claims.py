@@ -108,8 +108,8 @@ class Form:
     def falls(self, names: Iterable[str], budget: Budget) -> bool:
         """True only if the form never grows with the unknown numbers called `names`.
 
-        This holds for every eps > 0 and all values of the other unknown numbers. False proves nothing. Charges its
-        work to `budget`.
+        This holds for every eps > 0 and all values of the other unknown numbers. False proves nothing. Charges its work
+        to `budget`.
         """
         below = self.denominator
         side = 1 if positive_everywhere(below, budget) else -1

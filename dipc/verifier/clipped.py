@@ -170,8 +170,8 @@ def _join(block: Block, numbers: set[str]) -> Block:
     """Return `block` with each pair of assignments `v <- E; v <- F(v)` replaced by `v <- F(E)`.
 
     This is done for variables v whose names are in `numbers`. F must read v once, E must not read v, and E must be a
-    variable, an element of an array, or a clamp. F must not contain an expression over a range, such as
-    `sum(i in 1..m : v)`, since its index could be v or occur in E.
+    variable, an element of an array, or a clamp. F must not contain an expression over a range, such as `sum(i in 1..m
+    : v)`, since its index could be v or occur in E.
     """
 
     def compose_assignments(part: object) -> Block | None:

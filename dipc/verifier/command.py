@@ -128,8 +128,8 @@ def compare_constants(document: Document, path: Path, given: Mapping[str, Fracti
     """Check that the program at `path` has the constants of `document`, and return a line of the report that says so.
 
     The constants `given` replace the program's own. If the certificate is about every m, the program must compute the
-    same constants from m. Charges its work to `budget`. Raises Rejected if a constant differs, and UnusableArgument
-    if the file is not a program, or does not have a constant that is given.
+    same constants from m. Charges its work to `budget`. Raises Rejected if a constant differs, and UnusableArgument if
+    the file is not a program, or does not have a constant that is given.
     """
     with _reading_program(path):
         tree = replace(_program_at(path, budget), at=document.program.at)
@@ -272,8 +272,8 @@ EXPECTED_OPTIONS = (
 def main(arguments: Sequence[str]) -> int:
     """Check the certificate that the command-line `arguments` name, and return the exit code.
 
-    0: accepted, and the expected claim is met; 1: rejected or not met; 2: unreadable or bad usage; 3: accepted in
-    part, undecided, or not checked to the end.
+    0: accepted, and the expected claim is met; 1: rejected or not met; 2: unreadable or bad usage; 3: accepted in part,
+    undecided, or not checked to the end.
     """
     parser = argparse.ArgumentParser(
         prog="python -m dipc.verifier",

@@ -599,8 +599,8 @@ def selection_totals(
     """Yield bounds of the error of a program that selects the largest of m noisy values, for every m > the first index.
 
     m is the constant `parameter` of the program `tree`, and `machine` is the program for some m with at least two
-    iterations. `wanted` has alpha, and `terms` are those that the certificate states. Raises NotDerived if the
-    program is not such a loop, or if a term is not stated.
+    iterations. `wanted` has alpha, and `terms` are those that the certificate states. Raises NotDerived if the program
+    is not such a loop, or if a term is not stated.
     """
     if tree.ideal is None:
         raise NotDerived("the program has no `ideal`")

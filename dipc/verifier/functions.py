@@ -377,8 +377,8 @@ def read_ring(data: object) -> Ring:
 def read_closed(data: object) -> Closed:
     """Read the numerator and the denominator of a function from its JSON `data`.
 
-    Raises Rejected, also if the denominator is the zero function. A caller that needs a positive denominator must
-    prove that it is positive.
+    Raises Rejected, also if the denominator is the zero function. A caller that needs a positive denominator must prove
+    that it is positive.
     """
     if not isinstance(data, dict):
         return read_ring(data), ONE

@@ -1,7 +1,7 @@
 """The `ideal` block: the right answer det(u) and the distance to disagreement dd(u) (FORMAT.md, lemma 4).
 
-    ideal = Ideal.compile(tree, constants, budget)         raises NotDerived
-    ideal.answer(inputs), ideal.distance(inputs)      inputs in their order; raise NotDerived
+    ideal = Ideal.compile(tree, constants, budget)         raises NotDerived ideal.answer(inputs),
+    ideal.distance(inputs)      inputs in their order; raise NotDerived
 
 The block is executed with real and int inputs left open, and half-spaces of inputs whose edges count. The guard f > 0
 is written f >= δ for a δ less than every positive number. Sums of guards then show whether they are strict, and

@@ -265,8 +265,8 @@ def _positive_next_to_zero(curve: Curve, order: int, high: Fraction, budget: Bud
 def claim_follows(asked: Claim, proved: Claim, open_constants: Mapping[str, Fraction], budget: Budget) -> Follows:
     """Return whether the claim `asked` follows from the claim `proved`, where both are about every real and int input.
 
-    `open_constants` maps each constant that both leave open to its least value. The answer is OPEN if no implication
-    is proved or refuted. Charges its work to `budget`.
+    `open_constants` maps each constant that both leave open to its least value. The answer is OPEN if no implication is
+    proved or refuted. Charges its work to `budget`.
     """
     if not is_within(asked.intervals, proved.intervals):
         return Follows.NO

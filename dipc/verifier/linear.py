@@ -134,8 +134,7 @@ def least(objective: Linear, guards: Sequence[Guard], whole: frozenset[int], bud
     """Return the least value of `objective` where all `guards` hold and the variables in `whole` are integers.
 
     None if no point satisfies the guards. No guard may be strict. Charges its work to `budget`. The proof of the value
-    is
-    the answer that the certificate being checked has for this linear program; without one, raises NotDerived.
+    is the answer that the certificate being checked has for this linear program; without one, raises NotDerived.
     """
     wanted = Guard(tuple(sorted(objective.items())), _ZERO, strict=False)
     data = _stated_answer(Question(tuple(guards), wanted, whole), budget)

@@ -144,8 +144,8 @@ def endless_program(tree: Program, parameter: str, constants: Mapping[str, Fract
 def _only_loop(tree: Program, body: Block, parameter: str) -> tuple[Mapping[str, int], For, int]:
     """Return (the arrays of length m with their first indices, the loop of `body` up to m, its first index).
 
-    m is the constant `parameter` of the program `tree`. `body` must have the form of lemma 7 (FORMAT.md): one loop
-    `for i in low..m` that treats each i alike. Raises NotDerived otherwise, or if the loop begins before an array.
+    m is the constant `parameter` of the program `tree`. `body` must have the form of lemma 7 (FORMAT.md): one loop `for
+    i in low..m` that treats each i alike. Raises NotDerived otherwise, or if the loop begins before an array.
     """
     arrays = parameter_arrays(tree, parameter)
     loop = _loop(body, parameter, arrays)

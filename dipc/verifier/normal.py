@@ -156,8 +156,8 @@ def star_order(star: Hub) -> tuple[int, Any]:
 class Enclosed:
     """The sum Σ weight·Π Pr[star], where each star is an event over connected noises.
 
-    `terms` has the weight of each product of independent stars. The sum is a probability or a bound of one. Its
-    values are known only by enclosures.
+    `terms` has the weight of each product of independent stars. The sum is a probability or a bound of one. Its values
+    are known only by enclosures.
     """
 
     terms: Mapping[Stars, Closed]
@@ -196,8 +196,8 @@ class Sum:
     def add(self, stars: Stars, weight: Closed, budget: Budget) -> None:
         """Add `weight`·Π Pr[star] over `stars` to this sum.
 
-        If a star bounds one value on two sides, its probability is written as the sum of those of its two bounds,
-        minus 1. Charges its work to `budget`.
+        If a star bounds one value on two sides, its probability is written as the sum of those of its two bounds, minus
+        1. Charges its work to `budget`.
         """
         for index, star in enumerate(stars):
             if isinstance(star, Tree) and star.bounds is not None and len(star.bounds) > 1:
@@ -273,8 +273,7 @@ MOST_KEPT = 20_000
 class Cell(Expansion):
     """An interval of eps, from middle - radius to middle + radius, on which values of sums over stars are enclosed.
 
-    The nodes of each integral, and the terms of each sum over integers, are chosen for an error of at most
-    2^-accuracy.
+    The nodes of each integral, and the terms of each sum over integers, are chosen for an error of at most 2^-accuracy.
     """
 
     def star(self, star: Hub) -> Series:

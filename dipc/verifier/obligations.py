@@ -107,8 +107,8 @@ class Decided:
     def require(self, verdict: str, beta: Beta | None, budget: Budget) -> str | None:
         """Return the reason why the obligation has no proof, or None.
 
-        Raises Rejected unless the obligation has this `verdict` and this `beta`. An obligation whose beta is not
-        known has no proof. Charges its work to `budget`.
+        Raises Rejected unless the obligation has this `verdict` and this `beta`. An obligation whose beta is not known
+        has no proof. Charges its work to `budget`.
         """
         if self.verdict != verdict:
             raise Rejected(f"its obligation is {self.verdict}, not {verdict}")
@@ -402,8 +402,8 @@ def _check_counterexample(
 ) -> Fraction:
     """Return the eps in `value`, at which `probability` < 1 - `beta` is shown.
 
-    `beta` is a minimum of maxima: at this eps, the inequality holds for all arguments of one maximum. Charges its
-    work to `budget`. Raises Rejected if the inequality is not shown, or if eps is outside `intervals`.
+    `beta` is a minimum of maxima: at this eps, the inequality holds for all arguments of one maximum. Charges its work
+    to `budget`. Raises Rejected if the inequality is not shown, or if eps is outside `intervals`.
     """
     least = arguments_of(beta)
     with in_step("counterexample"):

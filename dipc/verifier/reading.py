@@ -361,8 +361,8 @@ def decimal_integer(digits: str) -> int:
 def decimal(cell: str) -> Fraction:
     """Return the number in `cell`, as people write it in a table or a program: `1/3`, `0.25` or `1e-23`, in ASCII.
 
-    Raises ValueError for any other text, for more than MOST_CELL characters, and for an exponent beyond
-    MOST_EXPONENT. The numbers of a certificate itself have only one spelling, which `rational` reads.
+    Raises ValueError for any other text, for more than MOST_CELL characters, and for an exponent beyond MOST_EXPONENT.
+    The numbers of a certificate itself have only one spelling, which `rational` reads.
     """
     match = _DECIMAL.fullmatch(cell) if len(cell) <= MOST_CELL else None
     if match is None:

@@ -215,8 +215,8 @@ class Rows:
     ) -> _Verdict:
         """Return the verdict on the row `cells` with gamma left open.
 
-        The `ranges` must cover all gamma, each with an obligation. The certificate states the `verdict` and, without
-        a proof, the `reason`. Charges its work to `budget`.
+        The `ranges` must cover all gamma, each with an obligation. The certificate states the `verdict` and, without a
+        proof, the `reason`. Charges its work to `budget`.
         """
         if self.claim.gamma != "free" or "gamma" in cells.own:
             raise Rejected("it has ranges of gamma, but gamma is not left open")

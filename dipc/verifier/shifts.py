@@ -222,8 +222,8 @@ def delta_suffices(
 ) -> bool:
     """True only if `delta` is at least 1 - e^(-short·eps/2) for every eps up to the greatest of `uppers`.
 
-    `delta` has the coefficients c of terms c·eps^k·e^(q·eps) by (k, q). `short` must be positive. An upper end None
-    is infinity.
+    `delta` has the coefficients c of terms c·eps^k·e^(q·eps) by (k, q). `short` must be positive. An upper end None is
+    infinity.
     """
     rest = {(0, _ZERO): Fraction(-1), (0, -short / 2): _ONE}
     for key, c in delta.items():
@@ -303,9 +303,8 @@ class Followed:
         """Return the total cost of shifting the noises of earlier iterations and of this path.
 
         `before` has the shift of each noise that was drawn earlier and is still read, and `fresh` that of each noise
-        drawn on
-        the path. The result is None if the cost exceeds `most`, or if the shifts do not satisfy the conditions of the
-        path.
+        drawn on the path. The result is None if the cost exceeds `most`, or if the shifts do not satisfy the conditions
+        of the path.
         """
         cost = self.costs[tuple(before)] + sum(map(mul, self.path.drawn, map(abs, fresh)), _ZERO)
         shifts = dict(enumerate((*before, *fresh)))
@@ -322,9 +321,9 @@ def require_private(
 ) -> int:
     """Check that the program `tree` is most·eps-private for all real adjacent inputs and every m.
 
-    `numbers` is the parameter and its least value, `adjacent` a distance and a radius, and `most` a number.
-    `constants` has the values of the program's constants. Returns the number of paths through iterations. Charges its
-    work to `budget`. Raises NotDerived if privacy is not proved.
+    `numbers` is the parameter and its least value, `adjacent` a distance and a radius, and `most` a number. `constants`
+    has the values of the program's constants. Returns the number of paths through iterations. Charges its work to
+    `budget`. Raises NotDerived if privacy is not proved.
     """
     parameter, least = numbers
     given = {**constants, parameter: Fraction(least + _MANY)}

@@ -311,8 +311,8 @@ def expansion(curve: Curve, lower: Fraction, upper: Fraction, bits: int, budget:
     """Return bounds of the Taylor coefficients of `curve` around the middle m of [`lower`, `upper`], with radius r.
 
     The bounds are lists low and high. For some scale s > 0, and each -1 <= u <= 1, there are low[n] <= a_n <= high[n]
-    with s·curve(m + r·u) = Σ a_n·u^n. Before scaling, approximately `bits` bits after the point are right. Charges
-    its work to `budget`.
+    with s·curve(m + r·u) = Σ a_n·u^n. Before scaling, approximately `bits` bits after the point are right. Charges its
+    work to `budget`.
     """
     middle, radius = (lower + upper) / 2, (upper - lower) / 2
     whole = middle.denominator * radius.denominator

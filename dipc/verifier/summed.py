@@ -40,8 +40,8 @@ Limit = tuple[int, int, int]
 class Mass:
     """The law of a noise on the integers: discrete Laplace with the rate `size` if `laplace`, or discrete normal.
 
-    The square of a normal deviation is size·square. Rates are multiples of eps, and squares of deviations multiples
-    of 1/eps², unless the law is `fixed`: then it does not depend on eps.
+    The square of a normal deviation is size·square. Rates are multiples of eps, and squares of deviations multiples of
+    1/eps², unless the law is `fixed`: then it does not depend on eps.
     """
 
     laplace: bool

@@ -184,8 +184,8 @@ class Assign(Located):
 class Noise(Located):
     """A draw of noise, `target <- Lap(rate, mean)`; `law` is Lap, DLap, Expo, Gauss, DGauss, Unif or TLap.
 
-    For Gauss and DGauss, `rate` is the standard deviation. The mean is 0 if the program does not write one. Unif,
-    whose rate is 1, and TLap have the `ends` of their support.
+    For Gauss and DGauss, `rate` is the standard deviation. The mean is 0 if the program does not write one. Unif, whose
+    rate is 1, and TLap have the `ends` of their support.
     """
 
     target: Name | Element
@@ -733,8 +733,7 @@ class _Reader:
     def _merge_draw(self, before: list[Statement], statement: Statement) -> list[Statement]:
         """Return `before` and `statement`, or one draw if `statement` only adds to the noise that `before` draws.
 
-        The draw then has the sum as its mean. The two are merged only if the drawn variable is not used anywhere
-        else.
+        The draw then has the sum as its mean. The two are merged only if the drawn variable is not used anywhere else.
         """
         match before, statement:
             case [Noise(target) as noise], Assign(moved, value) if (

@@ -127,8 +127,8 @@ class NotShown(Exception):
 class Expansion:
     """The substitution eps = middle + radius·u for -1 <= u <= 1, and arithmetic of series in u.
 
-    Series have `terms` coefficients, which are multiples of 2^-bits. Integrals are replaced by sums over nodes with
-    an error of at most 2^-accuracy.
+    Series have `terms` coefficients, which are multiples of 2^-bits. Integrals are replaced by sums over nodes with an
+    error of at most 2^-accuracy.
     """
 
     middle: Fraction

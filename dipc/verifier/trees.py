@@ -256,8 +256,8 @@ _Rows = Sequence[tuple[_Row, Fraction]]
 def needed(rows: _Rows) -> list[int]:
     """Return the indices of the half-spaces in `rows` that the others do not imply, increasing (lemma N0b).
 
-    All indices are returned in three cases: no value t is in each half-space with two values; the half-spaces leave
-    no room; or a leaf has more than MOST_LINES bounds on one side.
+    All indices are returned in three cases: no value t is in each half-space with two values; the half-spaces leave no
+    room; or a leaf has more than MOST_LINES bounds on one side.
     """
     everything = list(range(len(rows)))
     values = sorted({value for row, _ in rows for value in row})
@@ -297,8 +297,8 @@ def needed(rows: _Rows) -> list[int]:
 def tree_of(spreads: Sequence[Spread], rows: _Rows, *, fixed: bool, square: Number = UNIT) -> Tree:
     """Return the event of the half-spaces `rows` over independent values with the laws `spreads`.
 
-    If `fixed`, variances do not depend on eps; they are multiples of `square`. Raises NotDerived if the half-spaces
-    do not form a tree.
+    If `fixed`, variances do not depend on eps; they are multiples of `square`. Raises NotDerived if the half-spaces do
+    not form a tree.
     """
     reason, results = "", []
     for leaves in _independent(rows, len(spreads)):

@@ -234,9 +234,8 @@ class AllNumbers(ClassSource):
         """Return (unit, first m): a variable e in place of eps in which beta is a polynomial in m.
 
         In e, no rate of noise falls as m grows. Both statements hold for every m from the returned first m on, which is
-        at
-        least `start`. `union` has the rates as functions of m. Raises NotUniform if no variable that is tried has these
-        properties.
+        at least `start`. `union` has the rates as functions of m. Raises NotUniform if no variable that is tried has
+        these properties.
         """
         refused: NotUniform | None = None
         varying = () if union.rates is None else union.rates.of_marks

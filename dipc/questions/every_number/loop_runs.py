@@ -477,9 +477,9 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
     ) -> None:
         """Prepare the runs of the program that `ideal` belongs to, whose loops are `shape`, at the values `finite`.
 
-        `finite` has the finite inputs outside the loop, by slot. `metric` is the metric of inputs, and `distances`
-        are the claim's. Raises NotUniform if the loops are not found in the instructions, and for int inputs;
-        LimitReached if the inputs of an iteration have too many values.
+        `finite` has the finite inputs outside the loop, by slot. `metric` is the metric of inputs, and `distances` are
+        the claim's. Raises NotUniform if the loops are not found in the instructions, and for int inputs; LimitReached
+        if the inputs of an iteration have too many values.
         """
         core = ideal.program.core
         if any(slot.type is BaseType.INT for slot in core.input_slots):

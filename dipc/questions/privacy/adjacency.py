@@ -65,8 +65,8 @@ class Neighborhood:
     def steps(self, value: Value, choices: Sequence[Value]) -> list[tuple[int, Fraction | int]]:
         """Return the moves of one input from `value` to values of `choices` that stay within the radius.
 
-        Each move is (index of the new value in `choices`, part of the radius spent). For LINF no move spends a part
-        of the radius.
+        Each move is (index of the new value in `choices`, part of the radius spent). For LINF no move spends a part of
+        the radius.
         """
         moves = [self._move(value, other) for other in choices]
         spent = 0 if self.distance is Distance.LINF else 1
@@ -226,10 +226,9 @@ class Pairs:
 class MultisetPairs(Pairs):
     """Pairs of adjacent multisets of input values, each multiset represented by one of `inputs`.
 
-    They serve programs whose inputs are interchangeable, so that all arrangements of a multiset have the same law.
-    Two multisets are adjacent by `adjacency` if some of their arrangements are. `groups` are the interchangeable
-    inputs, and `given` are all inputs before they were grouped. The length is the number of ordered pairs of adjacent
-    inputs.
+    They serve programs whose inputs are interchangeable, so that all arrangements of a multiset have the same law. Two
+    multisets are adjacent by `adjacency` if some of their arrangements are. `groups` are the interchangeable inputs,
+    and `given` are all inputs before they were grouped. The length is the number of ordered pairs of adjacent inputs.
     """
 
     groups: multisets.Groups | None = None
@@ -271,8 +270,8 @@ class MultisetPairs(Pairs):
 class EveryPair:
     """All pairs of inputs adjacent by `adjacency` that the program's types allow.
 
-    If `too_many` is None, they are infinitely many. Otherwise they are finitely many, and `too_many` is the limit
-    that listing them exceeds.
+    If `too_many` is None, they are infinitely many. Otherwise they are finitely many, and `too_many` is the limit that
+    listing them exceeds.
     """
 
     adjacency: Neighborhood
@@ -288,8 +287,8 @@ def read_pairs(
     beyond `limits` the result is then EveryPair. If the adjacency is a file, its pairs are returned, and `inputs` is
     None. With `alike`, one pair represents all pairs that differ in the order of interchangeable inputs.
 
-    Both inputs of a pair satisfy `requires`. Raises DiagnosticError if there is no pair, if infinitely many would
-    have to be enumerated, and for a file that cannot be read; LimitReached if too many inputs are named.
+    Both inputs of a pair satisfy `requires`. Raises DiagnosticError if there is no pair, if infinitely many would have
+    to be enumerated, and for a file that cannot be read; LimitReached if too many inputs are named.
     """
     if isinstance(adjacency, Path):
         if inputs is not None:
@@ -322,8 +321,8 @@ def _multiset_pairs(
 
     Inputs are interchangeable if the program's answers do not change when they swap their values; only the multiset of
     their values then matters. `given` has the values that inputs may take, and `adjacency` says what is adjacent. The
-    result is None if too few inputs are interchangeable, if there are more multisets than `limits` allows, or if no
-    two multisets are adjacent. Raises LimitReached for too many pairs.
+    result is None if too few inputs are interchangeable, if there are more multisets than `limits` allows, or if no two
+    multisets are adjacent. Raises LimitReached for too many pairs.
     """
     if given.count <= multisets.LEAST_INPUTS or not program.core.has_finite_inputs:
         return None
@@ -417,9 +416,8 @@ def _related(
 ) -> list[tuple[int, int]]:
     """Return the pairs of `points` that are adjacent by `adjacency`, as pairs of indices.
 
-    The points are all combinations of the choices of `inputs`, and the last choice varies fastest: the index of a
-    point is a number whose digits are the indices of its values. Raises LimitReached for more pairs than `limits`
-    allows.
+    The points are all combinations of the choices of `inputs`, and the last choice varies fastest: the index of a point
+    is a number whose digits are the indices of its values. Raises LimitReached for more pairs than `limits` allows.
     """
     assert len(set(points)) == len(points), "every input is listed once"
     near = [[adjacency.steps(value, choices) for value in choices] for choices in inputs.choices]

@@ -63,9 +63,9 @@ class AlignedExit:
     """One exit of a program, in terms of noises with mean 0 and of real and int inputs.
 
     Noises have the keys 0, 1, …, inputs the keys from `first_input` on. The exit is reached if no form of `slacks` is
-    negative. `reals` are its real and int outputs, as (slot, form), and `state` has the finite outputs. `rates` are
-    the rates of the noises by key, and `whole` the keys of integer noises. Exits with the same `likeness` give the
-    same finite outputs, and draw noises of the same laws after choices with the same probabilities.
+    negative. `reals` are its real and int outputs, as (slot, form), and `state` has the finite outputs. `rates` are the
+    rates of the noises by key, and `whole` the keys of integer noises. Exits with the same `likeness` give the same
+    finite outputs, and draw noises of the same laws after choices with the same probabilities.
     """
 
     state: ExitState
@@ -80,8 +80,8 @@ class AlignedExit:
         """Return the conditions under which a shift of the noises makes up for a move of the inputs.
 
         The shift leads from this exit into the exit `onto`, which corresponds to this exit, and is this exit by
-        default. The conditions are two lists of forms over the shifts of the noises and the moves of the inputs:
-        forms of the first list may not be negative, forms of the second must be 0.
+        default. The conditions are two lists of forms over the shifts of the noises and the moves of the inputs: forms
+        of the first list may not be negative, forms of the second must be 0.
         """
         other = self if onto is None else onto
         slacks = [
@@ -175,8 +175,8 @@ def aligned_exits(
 class Emptiness:
     """A test whether inequalities of noises and inputs hold with probability 0 at every input.
 
-    Inequalities with a continuous noise are made strict first: given the other noises and the inputs, equality needs
-    a single value of this noise. `asked` counts the tests.
+    Inequalities with a continuous noise are made strict first: given the other noises and the inputs, equality needs a
+    single value of this noise. `asked` counts the tests.
     """
 
     def __init__(self, program: Program, like: AlignedExit) -> None:
@@ -215,8 +215,7 @@ def _as_few(alike: Sequence[AlignedExit], program: Program) -> Sequence[AlignedE
 
     The exits have the same outputs, and draw the same noises in the same order. Two exits are united only if no values
     of the noises satisfy the conditions of both, and if the union is convex. If this work exceeds a limit, all exits
-    are
-    returned unchanged.
+    are returned unchanged.
     """
     if len(alike) < 2:
         return alike
@@ -285,9 +284,9 @@ class Costly:
     """An exit, and the move of the inputs for which the cheapest shift of its noises costs the most.
 
     `move` has the steps of the inputs by their keys in `exit`. `cost` is a multiple of eps; None if no shift makes up
-    for the move, so that shifts give no bound of the loss. `shift` is the cheapest shift, or None if only its cost
-    was computed. The shift's multipliers belong, in this order, to the conditions of `AlignedExit.changes` with the
-    move substituted.
+    for the move, so that shifts give no bound of the loss. `shift` is the cheapest shift, or None if only its cost was
+    computed. The shift's multipliers belong, in this order, to the conditions of `AlignedExit.changes` with the move
+    substituted.
     """
 
     exit: AlignedExit
@@ -373,9 +372,9 @@ def adjacent_moves(within: Neighborhood, program: Program, places: Sequence[int]
 def integer_cost(aligned: AlignedExit, move: Point, limits: Limits, onto: AlignedExit | None = None) -> Fraction | None:
     """Return the least cost of a shift for `move`, in multiples of eps; None if there is no shift.
 
-    The shift leads from the exit `aligned` into the exit `onto`, by default into `aligned` itself. Integer noises
-    shift by integers. `move` has the steps of the inputs by key. Raises Undecided, also for more branches than
-    `limits` allows.
+    The shift leads from the exit `aligned` into the exit `onto`, by default into `aligned` itself. Integer noises shift
+    by integers. `move` has the steps of the inputs by key. Raises Undecided, also for more branches than `limits`
+    allows.
     """
     slacks, equations = ([item.with_values(move) for item in halves] for halves in aligned.changes(onto))
     if not aligned.whole:
@@ -441,8 +440,7 @@ class _Pivot:
         """Return the largest |t| of the pivot's shift t between any two of `exits`, over all moves in the set `within`.
 
         `within` has the half-spaces of the inputs' moves, and `is_empty` tests whether half-spaces have probability 0.
-        The
-        result is None if shifting this noise alone does not lead from every exit into exits with the same outputs.
+        The result is None if shifting this noise alone does not lead from every exit into exits with the same outputs.
         """
         others = [[item for item in each.slacks if not item.coefficient(self.key)] for each in exits]
         if not all(is_empty([*one, *two]) for one, two in combinations(others, 2)):
@@ -489,8 +487,8 @@ class _Pivot:
         """Return the pivot's shift from exit `one` to exit `two`, or None if none is known.
 
         The shift is a form of the other noises, the inputs and the inputs' moves. The shift keeps the value of a real
-        output that contains the pivot. If no real output contains the pivot, the
-        shift keeps the value of the only slack that does, if each exit has one such slack.
+        output that contains the pivot. If no real output contains the pivot, the shift keeps the value of the only
+        slack that does, if each exit has one such slack.
         """
         outputs = [[form for _, form in each.reals if form.coefficient(self.key)] for each in (one, two)]
         compared = [[item for item in each.slacks if item.coefficient(self.key)] for each in (one, two)]
@@ -526,8 +524,8 @@ def _plus(one: Halfspace, two: Halfspace, factor: Fraction) -> Halfspace:
 def convex_moves(within: Neighborhood, moves: range) -> list[list[Halfspace]] | None:
     """Return convex sets whose union is the set of moves to inputs adjacent by `within`.
 
-    None for HAMMING with a radius other than 1. The moves have the keys `moves`. For L1 each set has further
-    unknowns, after the moves, that bound the moves' absolute values.
+    None for HAMMING with a radius other than 1. The moves have the keys `moves`. For L1 each set has further unknowns,
+    after the moves, that bound the moves' absolute values.
     """
     signs, radius = (_ONE, -_ONE), within.radius
     match within.distance:

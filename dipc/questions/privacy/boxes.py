@@ -62,8 +62,7 @@ class _Group:
     def filled(self, budget: Fraction | None) -> dict[int, Fraction]:
         """Return the move with the greatest weighted sum among the moves that spend at most `budget` of the radius.
 
-        The move has steps by the indices of the inputs. None for `budget` lets all inputs move over their whole
-        ranges.
+        The move has steps by the indices of the inputs. None for `budget` lets all inputs move over their whole ranges.
         """
         move: dict[int, Fraction] = {}
         for place, weight, step, whole in zip(self.places, self.weights, self.steps, self.budgets, strict=True):
@@ -119,10 +118,10 @@ def extreme_moves(
 ) -> list[Move]:
     """Return moves between two inputs of a box, among them one with the greatest cost.
 
-    The cost is any convex function of the values of the forms `inequalities` and `equations` that does not fall when
-    a form of `inequalities` falls. `ranges` has the range of each input, and the two inputs are adjacent by `within`.
-    `integers` are the indices of int inputs. Raises OutsideFragment if moves are unbounded under HAMMING, or if int
-    and real inputs affect the forms together; LimitReached past one of the `limits`.
+    The cost is any convex function of the values of the forms `inequalities` and `equations` that does not fall when a
+    form of `inequalities` falls. `ranges` has the range of each input, and the two inputs are adjacent by `within`.
+    `integers` are the indices of int inputs. Raises OutsideFragment if moves are unbounded under HAMMING, or if int and
+    real inputs affect the forms together; LimitReached past one of the `limits`.
     """
     groups = _groups(inequalities, equations, ranges, within)
     counting = {place for group in groups for place in group.places}
@@ -267,8 +266,7 @@ def _whole_moves(groups: Sequence[_Group], within: Neighborhood, limits: Limits)
     """Return moves of int inputs to adjacent inputs: for each change of the sums of `groups`, at least one move.
 
     What is adjacent is said by `within`. Only moves that change an input are returned. Raises LimitReached for more
-    moves
-    than `limits` allows.
+    moves than `limits` allows.
     """
     every: list[dict[int, Fraction]] = [{}]
     spent: list[Fraction] = [_ZERO]

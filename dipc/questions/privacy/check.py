@@ -141,8 +141,8 @@ class PrivacyQuestion:
         of `beside`, which has its own number of runs. All runs have the same pair of inputs. `engine` decides
         obligations. `progress` is called with the number of inputs, or pairs, that are done, and the number of all.
 
-        Raises DiagnosticError for an adjacency or inputs that cannot be read or do not fit the program, ValueError
-        for programs whose inputs have other names or types.
+        Raises DiagnosticError for an adjacency or inputs that cannot be read or do not fit the program, ValueError for
+        programs whose inputs have other names or types.
         """
         chosen, inputs = with_selection(program, inputs)
         selection = chosen.core.selection
@@ -514,8 +514,7 @@ class PrivacyQuestion:
         """The laws of all values that are sums of inputs and Gaussian noise, as if they were the outputs.
 
         A claim that holds for these values also holds for the outputs. None if the outputs depend on the inputs in
-        another
-        way, if pairs are listed, or for several runs.
+        another way, if pairs are listed, or for several runs.
         """
         if not isinstance(self.pairs, EveryPair) or self.runs > 1:
             return None
@@ -542,8 +541,8 @@ class PrivacyQuestion:
     def compared(self, report: PrivacyReport, most: int) -> list[OutputsAtPair]:
         """Return at most `most` inequalities between two probabilities on which the verdict of `report` rests.
 
-        A refuted claim has the inequality of its counterexample, another claim those of some outputs at pairs. The
-        list is empty if inputs or outputs cannot be listed, and past a limit.
+        A refuted claim has the inequality of its counterexample, another claim those of some outputs at pairs. The list
+        is empty if inputs or outputs cannot be listed, and past a limit.
         """
         if report.counterexample is not None:
             return [report.counterexample.sides]
@@ -644,9 +643,9 @@ class PrivacyQuestion:
     def least_delta(self, claim: PrivacyClaim, point: Fraction | None = None, digits: int = DIGITS) -> LeastDelta:
         """Return the least delta for the budget of `claim` on its intervals, and at the eps `point` if it is given.
 
-        Deltas without a closed form are enclosed to about `digits` digits. Raises DiagnosticError for real inputs
-        that are not enumerated and for a `point` outside of the intervals; Undecided if the least delta is not known,
-        and past a limit.
+        Deltas without a closed form are enclosed to about `digits` digits. Raises DiagnosticError for real inputs that
+        are not enumerated and for a `point` outside of the intervals; Undecided if the least delta is not known, and
+        past a limit.
         """
         self.require_meaning(claim.intervals)
         if point is not None and not any(point in interval for interval in claim.intervals):

@@ -132,10 +132,10 @@ def supremum_of(
 ) -> tuple[Ends, bool, Ends | str, Excess[Closed] | None]:
     """Return (enclosure of the supremum of the least delta, whether it is attained, the place, the excess there).
 
-    The least delta is the maximum of the functions `greatest` on `intervals`, or 0. The enclosure has `digits`
-    digits. The place is an enclosed eps, or one of the words "0+", "inf" and "everywhere". The excess is None if the
-    supremum is 0. Raises LimitReached past one of the `limits`, and Undecided if a function is only a bound of a
-    delta and has no supremum.
+    The least delta is the maximum of the functions `greatest` on `intervals`, or 0. The enclosure has `digits` digits.
+    The place is an enclosed eps, or one of the words "0+", "inf" and "everywhere". The excess is None if the supremum
+    is 0. Raises LimitReached past one of the `limits`, and Undecided if a function is only a bound of a delta and has
+    no supremum.
     """
     best: tuple[Ends, bool, Ends | str, Excess[Closed] | None]
     best = (Fraction(0), Fraction(0)), True, "everywhere", None
@@ -209,10 +209,8 @@ class ClosedLaws(TableLaws):
         """Yield obligations of `claim` at one pair of inputs, receive their decisions, and return the result.
 
         `pair` has the indices of the two inputs. `answers` are the indices of the set of outputs to consider; None for
-        the
-        sets that may violate the claim most. The result is a counterexample, the reason why the claim is undecided at
-        this
-        pair, or None if it holds there.
+        the sets that may violate the claim most. The result is a counterexample, the reason why the claim is undecided
+        at this pair, or None if it holds there.
         """
         reason = None
         try:

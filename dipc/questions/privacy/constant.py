@@ -75,8 +75,8 @@ class LossBounds:
     """Bounds of the privacy loss, in multiples of eps: an upper bound, and candidates that give lower bounds.
 
     The loss is at most `proved`·eps for every eps > 0; if `proved` is None, nothing is proved, and `reason` says why.
-    If there is an `unbounded` candidate, no K·eps bounds the loss: the candidate's second probability tends to 0 as
-    the move of its pair grows.
+    If there is an `unbounded` candidate, no K·eps bounds the loss: the candidate's second probability tends to 0 as the
+    move of its pair grows.
     """
 
     proved: Fraction | None
@@ -179,10 +179,8 @@ def _candidates_from(
 
     A candidate is an output at a pair of inputs, with its probabilities, that may violate privacy. `starts` yields, for
     one of these exits, pairs that differ by its worst move. If outputs are finite, `engine` measures every output at
-    the
-    pairs. With `one_by_one`, the work stops at the first pair with an output that is impossible at the second input:
-    the
-    loss is then infinite.
+    the pairs. With `one_by_one`, the work stops at the first pair with an output that is impossible at the second
+    input: the loss is then infinite.
     """
     found = list(known)
     ordered: dict[tuple[Input, Input], None] = {}
@@ -206,9 +204,8 @@ def _cost_of_pivots(
     """Return an upper bound of the loss, in multiples of eps, by pivots: noises whose shift depends on other noises.
 
     `every` has the exits of `program`. Exits that give the same finite outputs and draw noises of the same laws share
-    one pivot. Inputs are adjacent by `within`.
-    `joined` has systems of half-spaces, one of which each pair of inputs satisfies; None for the systems that
-    `requires` implies. Raises OutsideFragment if such exits have no pivot.
+    one pivot. Inputs are adjacent by `within`. `joined` has systems of half-spaces, one of which each pair of inputs
+    satisfies; None for the systems that `requires` implies. Raises OutsideFragment if such exits have no pivot.
     """
     alike: dict[Hashable, list[AlignedExit]] = {}
     for each in every:
@@ -356,10 +353,9 @@ def _far_moves(exits: Sequence[AlignedExit], program: Program, engine: Engine) -
     """Yield candidates that show an unbounded loss: outputs whose probability tends to 0 as one input moves away.
 
     `exits` are all exits of `program`, and `engine` measures probabilities. A candidate has the probabilities of such
-    an
-    output at an input, and at the same input after a large move; the moves grow from candidate to candidate. An output
-    is of this kind if, in each of its exits, a condition fails when the input moves far enough, or a real output moves
-    with the input. Nothing is yielded if no output of this kind is found.
+    an output at an input, and at the same input after a large move; the moves grow from candidate to candidate. An
+    output is of this kind if, in each of its exits, a condition fails when the input moves far enough, or a real output
+    moves with the input. Nothing is yielded if no output of this kind is found.
     """
     groups: dict[Hashable, list[AlignedExit]] = {}
     for each in exits:
@@ -533,9 +529,9 @@ def _pivoted(
     """Return an upper bound of the loss, in multiples of eps, by one pivot for all `exits`.
 
     The exits give the same finite outputs, and draw noises of the same laws. A pivot is a noise whose shift depends on
-    the other noises; the result is None if none is found. The exits are those
-    of `program`, and inputs are adjacent by `within`. `joined` has systems of half-spaces, one of which each pair of
-    inputs satisfies; None for those of `requires`.
+    the other noises; the result is None if none is found. The exits are those of `program`, and inputs are adjacent by
+    `within`. `joined` has systems of half-spaces, one of which each pair of inputs satisfies; None for those of
+    `requires`.
     """
     single = len(exits) == 1 and not exits[0].is_guarded
     if single or not program.core.has_real_inputs:
@@ -663,8 +659,8 @@ def _step_of(slot: Slot, within: Neighborhood) -> Fraction:
 def _at_guards(program: Program, within: Neighborhood) -> Pairs | None:
     """Return pairs of inputs around each comparison without noise in `program`, adjacent by `within`.
 
-    The two inputs of a pair are on opposite sides of the boundary, or one of them is on it. None if there are no
-    pairs, as for a program without real inputs.
+    The two inputs of a pair are on opposite sides of the boundary, or one of them is on it. None if there are no pairs,
+    as for a program without real inputs.
     """
     core = program.core
     if not core.has_real_inputs:
@@ -785,8 +781,8 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 class Candidate:
     """An output that may violate privacy: its probabilities at an input (`first`) and at an adjacent input (`second`).
 
-    It refutes K·eps-privacy where first > e^{K·eps}·second. `input` and `adjacent` are the two inputs. `output` has
-    the finite parts of the output, and `balls` the interval (lower end, upper end) of each real or int part, by name.
+    It refutes K·eps-privacy where first > e^{K·eps}·second. `input` and `adjacent` are the two inputs. `output` has the
+    finite parts of the output, and `balls` the interval (lower end, upper end) of each real or int part, by name.
     """
 
     input: Texts
@@ -899,8 +895,7 @@ def _starts(costly: Costly, choices: _Choices, inside: Sequence[Halfspace] = ())
     `costly` has the exit and its move. A result maps keys of inputs and noises to values; missing values are 0. The
     first result is the input 0, and the second one the input from which the move leads to 0. The third satisfies the
     half-spaces `inside`, and the noises with which it reaches the exit are the most probable. Finite inputs stay
-    between
-    the least and the greatest of their values in `choices`, before and after the move.
+    between the least and the greatest of their values in `choices`, before and after the move.
     """
     yield {}
     yield {key: -value for key, value in costly.move.items()}
@@ -971,8 +966,7 @@ def _within_intervals(
 
     A candidate has the probabilities of an output at two inputs, here `one` and `two`. `middles` has the middle of each
     interval, by the output's name. Nothing is yielded if the probability at `one` is 0 or equal to that at `two`, or if
-    a
-    limit is reached.
+    a limit is reached.
     """
     points = texts(program, one), texts(program, two)
     output = {**finite, **{name: str(middle) for name, middle in middles.items()}}
@@ -1025,10 +1019,10 @@ _SAMPLES = tuple(map(Fraction, ("1/100", "1/10", "1", "2", "5", "10", "30")))
 class Constant(PrivacyAnswer):
     """The least constant K of K·eps-privacy, or a lower and an upper bound of it.
 
-    The program is K·eps-private for every K >= `proved`, and for no K < `refuted_below`; `intervals` are those of
-    eps, and `eps` is their text. `proved` is None if no K is known, and `refuted_below` is None if every K is
-    refuted. `at` is the counterexample, a pair with an output; None if no K is refuted. `reason` is why the bounds
-    differ or are infinite. `numbers` are the values of a program's constant that the answer covers.
+    The program is K·eps-private for every K >= `proved`, and for no K < `refuted_below`; `intervals` are those of eps,
+    and `eps` is their text. `proved` is None if no K is known, and `refuted_below` is None if every K is refuted. `at`
+    is the counterexample, a pair with an output; None if no K is refuted. `reason` is why the bounds differ or are
+    infinite. `numbers` are the values of a program's constant that the answer covers.
     """
 
     FIELDS = (
@@ -1067,8 +1061,8 @@ class Constant(PrivacyAnswer):
 class ConstantEnds:
     """The bounds of the least K of K·eps-privacy: it is at most `proved`, and at least `refuted_below`.
 
-    None is infinity for both. The candidate `at` refutes smaller constants. `reason` says why the bounds differ or
-    are infinite.
+    None is infinity for both. The candidate `at` refutes smaller constants. `reason` says why the bounds differ or are
+    infinite.
     """
 
     proved: Fraction | None

@@ -144,9 +144,8 @@ class _Axis:
     """A real output y = `factor`·N + `constant`, with one noise N, restricted to the interval `span`.
 
     The density of y is defined by intervals: `pieces` lists triples (interval, c, slope). On such an interval the
-    density
-    is eps·`height`·c·e^{eps·slope·(y - `center`)}; outside of all intervals it is 0. `center` is the value of y at the
-    mean of N.
+    density is eps·`height`·c·e^{eps·slope·(y - `center`)}; outside of all intervals it is 0. `center` is the value of y
+    at the mean of N.
     """
 
     noise: Noise
@@ -237,9 +236,9 @@ class _Cell:
 class OutputSet:
     """A set of outputs: those with the values in `key`, and with real outputs in a region.
 
-    `key` has the values of the finite outputs and of the outputs without noise. Outputs with a density are numbered
-    in their order; those with the indices `moving` lie in the `box`, and in the half-space `half` unless it is None.
-    Other outputs with a density may have any value.
+    `key` has the values of the finite outputs and of the outputs without noise. Outputs with a density are numbered in
+    their order; those with the indices `moving` lie in the `box`, and in the half-space `half` unless it is None. Other
+    outputs with a density may have any value.
     """
 
     key: _Key
@@ -265,8 +264,8 @@ class OutputSet:
 class AnswerAtPair:
     """An output or a set of outputs, with a function of eps at each input of a pair: `first` and `second`.
 
-    `answer` describes the value of each output. For a set, `outputs`, the functions are its probabilities. For a
-    single value of real outputs, the functions are its densities, and `outputs` is None.
+    `answer` describes the value of each output. For a set, `outputs`, the functions are its probabilities. For a single
+    value of real outputs, the functions are its densities, and `outputs` is None.
     """
 
     answer: tuple[Value | None, ...]
@@ -286,8 +285,8 @@ _MOST_UNBOUNDED = 24
 class RealOutputs(Laws):
     """The laws of a program with real outputs at pairs of inputs.
 
-    Each question is answered by a table of its own: the table lists the outputs with the greatest ratios of
-    densities, or disjoint sets of outputs with their probabilities.
+    Each question is answered by a table of its own: the table lists the outputs with the greatest ratios of densities,
+    or disjoint sets of outputs with their probabilities.
     """
 
     def __init__(self, subject: Subject, pairs: Pairs) -> None:
@@ -373,15 +372,12 @@ class RealOutputs(Laws):
 
         The excess of a set is p - e^budget·p', for its probabilities p and p' at both inputs of a pair. At each eps of
         `claim`, some of the sets together have the greatest excess of all sets of outputs, up to outputs whose excess
-        is at
-        most the second entry. This entry is 0 unless the claim is about one eps; then `digits` is the precision of the
-        sets.
+        is at most the second entry. This entry is 0 unless the claim is about one eps; then `digits` is the precision
+        of the sets.
 
         With `above`, the claim may be about an interval on which the set with the greatest excess changes with eps. The
-        laws
-        then have further answers, impossible at the second input, whose probability is at least the excess of all
-        outputs
-        that are left out. So the laws give an upper bound of the least delta. Raises Undecided.
+        laws then have further answers, impossible at the second input, whose probability is at least the excess of all
+        outputs that are left out. So the laws give an upper bound of the least delta. Raises Undecided.
         """
         self._left, self._above, self._digits = _ZERO, above, digits
         table, pairs = self._table(lambda one, two: self._sets(one, two, claim))
@@ -432,10 +428,8 @@ class RealOutputs(Laws):
         """Return bounds of the least delta of a `claim`, and an eps at which it is almost as great as the upper bound.
 
         The intervals of eps are halved, always the one with the greatest upper bound. The halving stops when this bound
-        is
-        little more than the greatest delta found at an eps, or at a limit. The least delta at the eps `point` is added
-        if it
-        is given. Deltas at single eps are bounded to `digits` digits. Raises Undecided.
+        is little more than the greatest delta found at an eps, or at a limit. The least delta at the eps `point` is
+        added if it is given. Deltas at single eps are bounded to `digits` digits. Raises Undecided.
         """
         low, place = _ZERO, _middle(claim.intervals[0])
         needs: OutputsAtPair | None = None
@@ -485,8 +479,7 @@ class RealOutputs(Laws):
         """Return the integral of p^`order`·p'^(1-`order`) over all outputs.
 
         p and p' are the densities at the inputs `one` and `two`. The integral is enclosed at `eps` to `digits` digits;
-        None if
-        it is infinite there. Raises Undecided.
+        None if it is infinite there. Raises Undecided.
         """
         every = (_cell_moment(cell, order, eps) for alike in self._alike(one, two) for cell in alike.cells())
         return moment_of(every, eps, digits)
@@ -497,9 +490,8 @@ class RealOutputs(Laws):
         """Return (a table of probabilities, the pairs of indices of its rows).
 
         `asked` is called with both inputs of a pair and yields sets of outputs with their probabilities at both. Each
-        pair has
-        two rows of the table, one for each input, which it shares with no other pair. Of several pairs with equal
-        probabilities only the first is kept.
+        pair has two rows of the table, one for each input, which it shares with no other pair. Of several pairs with
+        equal probabilities only the first is kept.
         """
         numbering = Numbering()
         answers: dict[tuple[tuple[Value | None, ...], int], int] = {}
@@ -634,8 +626,7 @@ class RealOutputs(Laws):
         """Yield the regions of `cell` whose outputs may violate `claim`: those with p > e^budget·p'.
 
         p and p' are the densities at both inputs. At each eps, p > e^budget·p' holds on a whole region or nowhere in
-        it. If
-        the outputs with p > e^budget·p' change with eps, OutsideFragment is raised.
+        it. If the outputs with p > e^budget·p' change with eps, OutsideFragment is raised.
         """
         slopes, factor = cell.ours
         if cell.theirs is None:
@@ -761,8 +752,7 @@ def _region(box: tuple[_Span, ...], half: Halfspace) -> _Region | None:
     """Return the part of `box` in the half-space `half`, or None if it is empty.
 
     The result says that the part may violate the claim at every eps. The edge of a half-space of one output is an end
-    of
-    that output's interval in the result, so the part is then a box.
+    of that output's interval in the result, so the part is then a box.
     """
     (position, c), *others = half.coefficients
     if others:
@@ -797,8 +787,8 @@ class _Alike:
 
     `ours` has the densities in the exits at the first input, `theirs` those at the second. The other outputs are the
     finite ones and those without noise; `key` has their values. Among the outputs with a density, `moving` are the
-    indices
-    of those whose law differs between the inputs. The rest have one law at both inputs, and are independent of them.
+    indices of those whose law differs between the inputs. The rest have one law at both inputs, and are independent of
+    them.
     """
 
     key: _Key
@@ -895,8 +885,7 @@ def _spans(axes: Iterable[_Axis]) -> list[_Span]:
 def _exponential(every: Sequence[_Density], box: Sequence[_Span]) -> tuple[tuple[Fraction, ...], Closed] | None:
     """Return (slopes s, factor A) such that the sum of the densities `every` is A·e^{eps·(s·y)} for outputs y in `box`.
 
-    A power of eps is left out of A. None if the sum is 0. Raises OutsideFragment if the sum has different
-    exponentials.
+    A power of eps is left out of A. None if the sum is 0. Raises OutsideFragment if the sum has different exponentials.
     """
     by_slopes: dict[tuple[Fraction, ...], list[Closed]] = {}
     for density in every:

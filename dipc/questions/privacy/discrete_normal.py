@@ -1,9 +1,9 @@
 """The loss of several outputs, each a sum of inputs and its own discrete Gaussian noise, at a single eps.
 
-Let output i have noise of deviation σ_i and move by an integer t_i, with the budget b. The loss of outputs k is
-Σ (t_i² - 2·k_i·t_i)/(2σ_i²), a function of S = Σ k_i·t_i/σ_i² alone, and falls with S. So the delta is the sum of
-max(0, Pr[S = s] - e^b·Pr[S + c = s]) with c = Σ t_i²/σ_i². In a common unit S takes integer values, so that its law is
-a convolution. If the sums leave out outputs of total mass τ, their error is at most (1 + e^b)·τ.
+Let output i have noise of deviation σ_i and move by an integer t_i, with the budget b. The loss of outputs k is Σ (t_i²
+- 2·k_i·t_i)/(2σ_i²), a function of S = Σ k_i·t_i/σ_i² alone, and falls with S. So the delta is the sum of max(0, Pr[S =
+s] - e^b·Pr[S + c = s]) with c = Σ t_i²/σ_i². In a common unit S takes integer values, so that its law is a convolution.
+If the sums leave out outputs of total mass τ, their error is at most (1 + e^b)·τ.
 """
 
 from __future__ import annotations
@@ -75,8 +75,7 @@ def sum_law(noises: Sequence[tuple[int, Theta]], eps: Fraction) -> SumLaw:
     """Return the law, at `eps`, of a weighted sum of noises on which the privacy loss depends.
 
     The sum is Σ k·t/σ² over the `noises`, each given as (t, law): t is the move of its output, k the integer noise, and
-    σ
-    the deviation of its law. Raises LimitReached for too many values.
+    σ the deviation of its law. Raises LimitReached for too many values.
     """
     weights = [t * noise.rate**2 for t, noise in noises]
     scale = lcm(1, *[weight.denominator for weight in weights])

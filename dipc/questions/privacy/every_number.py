@@ -70,10 +70,8 @@ class _Loop:
     """The program `text` as one loop over its queries, or as one selection of the greatest noisy query.
 
     `single` is the loop, and `paths` are all paths through an iteration, or the reason why not all of them are known.
-    For
-    a selection, `selection` describes it, and `single` is None. `low` is the loop's first index. With `goes_on`, a
-    claim
-    that is refuted for some number of queries is refuted for every greater one.
+    For a selection, `selection` describes it, and `single` is None. `low` is the loop's first index. With `goes_on`, a
+    claim that is refuted for some number of queries is refuted for every greater one.
     """
 
     text: LoopText
@@ -87,8 +85,8 @@ class _Loop:
     def uniform(text: LoopText, single: OneLoop) -> _Loop:
         """Read the program `text` as its one loop `single`.
 
-        If rates are constant and each output belongs to one query, a claim refuted for one number is refuted for
-        every greater one. The outputs of the first queries then have the same law for all numbers.
+        If rates are constant and each output belongs to one query, a claim refuted for one number is refuted for every
+        greater one. The outputs of the first queries then have the same law for all numbers.
         """
         paths: LoopPaths | str
         try:
@@ -104,8 +102,7 @@ class _Loop:
         """Read the program `text` as the `selection` of an index from queries.
 
         If all queries are `real`, a claim refuted for one number of queries is refuted for every greater one. The
-        values of
-        the added queries may then be as small as desired.
+        values of the added queries may then be as small as desired.
         """
         assert isinstance(selection.first, ast.Number), "a selection begins at a given index"
         return _Loop(text, None, "", selection, int(selection.first.value), text.rates is None and real)
@@ -311,8 +308,7 @@ class EveryNumber:
         """Return a few outputs at pairs of inputs, for m = `number`, that attain the lower bound of `constant`.
 
         For each of them, log(p/p')/eps tends to this lower bound as eps grows, where p and p' are the probabilities of
-        the
-        output at both inputs.
+        the output at both inputs.
         """
         every = self.question_for(number).bounds().candidates
         least = constant.refuted_below
@@ -327,10 +323,9 @@ class EveryNumber:
         """Return the least constant K for each m, computed from one iteration; None if it is not known.
 
         Iterations have to be independent. The law of n iterations is then a product of n laws of one iteration, and the
-        loss
-        is the sum of their losses. If one input differs, it is the loss of one iteration. For L1, several inputs may
-        move a
-        little each, and their losses add up; then the upper bound `cost` must show that the sum is no greater.
+        loss is the sum of their losses. If one input differs, it is the loss of one iteration. For L1, several inputs
+        may move a little each, and their losses add up; then the upper bound `cost` must show that the sum is no
+        greater.
 
         If all rates are multiples of one function of m, one iteration is the program for the least m at another eps.
         Otherwise `cost` has to be attained for all rates (see `LeastCosts`).
@@ -400,8 +395,8 @@ class EveryNumber:
         """The privacy question with one input for each total of the queries, or None if there is no such question.
 
         A total is a sum, minimum, maximum or count over queries. The program has to read its queries through totals
-        only. A
-        claim that holds for totals that change as much as adjacent queries can change them holds for the queries, too.
+        only. A claim that holds for totals that change as much as adjacent queries can change them holds for the
+        queries, too.
         """
         reduced = totals.for_privacy(self._at_all_inputs, self.parameter, self._within)
         if reduced is None:
@@ -461,8 +456,7 @@ class EveryNumber:
         """Return (an upper bound of the loss for every m, None), or (None, the reason why no bound is known).
 
         The bound is the cost of shifting noises so that they make up for moves of inputs, which are adjacent by
-        `moves`.
-        `loop` is the program as one loop.
+        `moves`. `loop` is the program as one loop.
         """
         if moves.distance is Distance.HAMMING:
             return None, GROWS
@@ -487,8 +481,7 @@ class EveryNumber:
         """Return an upper bound of the loss for every m, of a program `text` that is a `selection` of an index.
 
         Inputs are adjacent by `moves`. The bound is the cost of shifting the noise of the selected value by as much as
-        two
-        queries can approach each other. After this shift, the same value is still the greatest.
+        two queries can approach each other. After this shift, the same value is still the greatest.
         """
         drawn = selection.drawn(text.instance(self.least + 2).core)
         if min(selection.scales) < 0 and not all(law.symmetric for law, _ in drawn):
@@ -530,10 +523,8 @@ class EveryNumber:
         """Return `text` with each clipped input limited to the range to which it is clipped.
 
         The widths of the ranges then bound the moves of the inputs, and `_moves` is set to this. Under each distance no
-        input
-        moves farther than the greatest width. The moves of HAMMING add up to at most its radius times this width, and
-        for
-        radius 1 and equal widths no other moves are included.
+        input moves farther than the greatest width. The moves of HAMMING add up to at most its radius times this width,
+        and for radius 1 and equal widths no other moves are included.
         """
         varying = (text.number.parameter, *text.number.others)
         known = {name: value for name, value in self.program.core.constants.items() if name not in varying}
@@ -625,9 +616,9 @@ def check_privacy_for_all(
 ) -> PrivacyReport:
     """Decide privacy of `program` for all adjacent real inputs and every value of the constant `parameter`.
 
-    The claim has delta 0. `adjacent` is linf:1, l1:1 or hamming:1. The values start at the first index of the loop,
-    or at `least` if it is greater. `budget` is a multiple of eps, by default eps. Raises DiagnosticError for an
-    unknown constant, and for options that cannot be read.
+    The claim has delta 0. `adjacent` is linf:1, l1:1 or hamming:1. The values start at the first index of the loop, or
+    at `least` if it is greater. `budget` is a multiple of eps, by default eps. Raises DiagnosticError for an unknown
+    constant, and for options that cannot be read.
     """
     program = as_program(program)
     engine = Engine(program.measurer, program.limits)

@@ -419,8 +419,7 @@ class GaussianLaws(Laws):
         """Return (bounds of the greatest delta needed for the budget `budget`·eps on `interval`, its eps).
 
         The eps is an end of the interval; None if the delta is 0 or 1, whatever eps is. Raises OutsideFragment if it is
-        not
-        known which end needs the greatest delta.
+        not known which end needs the greatest delta.
         """
         if self.mechanism.whole and not self.mechanism.fixed and self.longest.square and not interval.is_point:
             raise OutsideFragment(
@@ -501,8 +500,7 @@ class GaussianLaws(Laws):
         """Return a half-space of outputs as text, such as {"x": "[3, inf)"}.
 
         Its edge goes through the point at which the outputs are their means at the first input, plus `edge` times their
-        shift
-        by `move`.
+        shift by `move`.
         """
         every = zip(self.mechanism.outputs, move.shifts, move.centers, strict=True)
         moving = [(each.name, t / each.variance, t, center) for each, t, center in every if t]

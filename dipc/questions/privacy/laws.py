@@ -81,9 +81,9 @@ class LeastDelta(PrivacyAnswer):
     `budget` and the intervals `eps` are texts. `pieces` are the closed forms of the least delta in the order of eps;
     None if there are too many. `supremum` is an enclosure of its supremum over the intervals. The supremum is at
     `place`: an enclosed eps, or one of the words "0+", "inf" and "everywhere". `attained` is True if the least delta
-    attains its supremum, False if it only approaches it, and None if this is not known. `where` is a pair with a set
-    of outputs that needs the supremum; None for the supremum 0. If a single eps was given, `at` is (this eps, delta
-    there, delta's closed form or None).
+    attains its supremum, False if it only approaches it, and None if this is not known. `where` is a pair with a set of
+    outputs that needs the supremum; None for the supremum 0. If a single eps was given, `at` is (this eps, delta there,
+    delta's closed form or None).
     """
 
     FIELDS = (
@@ -123,8 +123,8 @@ class Subject:
 class Laws(ABC):
     """The laws of one kind of output at pairs of inputs, with methods that answer privacy questions about them.
 
-    Every method raises Undecided if it cannot give an exact answer, and past a limit. It raises DiagnosticError if
-    the question is about pairs that cannot be listed. Enclosures of numbers have `digits` significant digits.
+    Every method raises Undecided if it cannot give an exact answer, and past a limit. It raises DiagnosticError if the
+    question is about pairs that cannot be listed. Enclosures of numbers have `digits` significant digits.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -410,8 +410,8 @@ class TableLaws(Laws):
     def budget(self, delta: Fraction, eps: Fraction, digits: int) -> Ends | None:
         """Return an enclosure, to `digits` digits, of the least budget for `delta` at `eps`; None is infinity.
 
-        Sets of answers with the greatest ratios p/p' of probabilities give a lower bound. A slightly greater budget
-        is accepted as an upper bound if its delta is small enough.
+        Sets of answers with the greatest ratios p/p' of probabilities give a lower bound. A slightly greater budget is
+        accepted as an upper bound if its delta is small enough.
         """
         bits, best = 4 * digits + 16, _ZERO
         for pair in different_pairs(self.table, self.pairs):

@@ -597,8 +597,8 @@ def loop_cost(
 def extremum_cost(paths: LoopPaths, rates: Rates | None, within: Neighborhood, least: int) -> LoopCost | None:
     """Return the cost of shifting the one noise that is compared with an extremum of others; None for other loops.
 
-    The extremum is the greatest, or least, of the noisy values in all iterations. `paths` are the paths of the loop.
-    If `rates` is given, rates of noises in the paths are marks, and it maps each mark to its function of m. `within` is
+    The extremum is the greatest, or least, of the noisy values in all iterations. `paths` are the paths of the loop. If
+    `rates` is given, rates of noises in the paths are marks, and it maps each mark to its function of m. `within` is
     not HAMMING, and all rates are positive from m = `least` on.
     """
     if len(paths.steps.before) != 1 or len(paths.steps.iterations) != 1 or paths.unmatched:
@@ -631,8 +631,7 @@ def _candidate(iterations: Sequence[LoopPath], kept: int) -> int | None:
     """Return which noise drawn in an iteration is compared with the noise `kept`, as an index among those drawn.
 
     The noise with the index `kept` is carried over from earlier iterations. In all `iterations` it is that of the
-    greatest
-    value so far, or in all of them that of the least. The result is None if the paths do anything else.
+    greatest value so far, or in all of them that of the least. The result is None if the paths do anything else.
     """
     directions: set[tuple[int, bool]] = set()
     for path in iterations:
@@ -670,8 +669,7 @@ def _distance(ratio: Fraction, candidates: Sequence[Change], moved: Change, with
     """Return the greatest sum of two moves, when inputs move to inputs adjacent by `within`.
 
     The first is the move of the mean `moved` of a noise. The second is `ratio` times the greatest move of one of the
-    means
-    `candidates`. Moves count with the signs for which the sum is greatest.
+    means `candidates`. Moves count with the signs for which the sum is greatest.
     """
     own = dict(moved.here.inputs)
     each = [dict(change.here.inputs) for change in candidates]
@@ -725,9 +723,8 @@ def _moves(path: LoopPath, within: Neighborhood, spent: bool) -> Iterator[tuple[
     """Yield (move, spent) for extreme moves of the inputs of one iteration on `path`, adjacent by `within`.
 
     With L1 a single input of the whole run moves. The parameter `spent` says that it belongs to an earlier iteration;
-    the
-    `spent` of a result says that it belongs to this iteration or an earlier one. Raises NotConfirmed, and NotUniform if
-    moves can change a value without limit or a change jumps where a comparison of inputs turns.
+    the `spent` of a result says that it belongs to this iteration or an earlier one. Raises NotConfirmed, and
+    NotUniform if moves can change a value without limit or a change jumps where a comparison of inputs turns.
     """
     if within.distance is Distance.LINF:
         inputs = _corners(path, within) if path.cells is not None else None
@@ -750,8 +747,7 @@ def _pairs(own: Sequence[int], cells: tuple[Cell, Cell], within: Neighborhood | 
 
     A cell is a set of half-spaces of inputs; `own` has the slots of the inputs. The value of slot s has the key 2·s in
     the first input, and 2·s + 1 in the second. Each value moves by at most the radius of `within`; with None for
-    `within`
-    both inputs are equal.
+    `within` both inputs are equal.
     """
     system = []
     for side, cell in enumerate(cells):
@@ -767,8 +763,7 @@ def _of_move(change: Change, own: Sequence[int]) -> Halfspace:
     """Return the part of `change` that comes from the move of the inputs, as a form.
 
     The value of the input with slot s has the key 2·s before the move, and 2·s + 1 after it. Only the slots in `own`
-    are
-    included, not the inputs that all iterations share.
+    are included, not the inputs that all iterations share.
     """
     terms: dict[int, Fraction] = {}
     for side, (form, sign) in enumerate(((change.here, -_ONE), (change.there, _ONE))):
@@ -825,9 +820,8 @@ def _outlines(steps: Sequence[_Step], low: int, most: int) -> Iterator[_Outline]
     """Yield the outlines of the runs made of `steps`, each (the steps of its runs, (modulus, remainder) of m).
 
     Places that can be reached from each other are one component. Runs through the same components, in the same order
-    and by
-    the same steps between them, have the same outline. There are such runs only for the m with this remainder by the
-    modulus. The loop's first index is `low`. Raises LimitReached for more than `most` outlines.
+    and by the same steps between them, have the same outline. There are such runs only for the m with this remainder by
+    the modulus. The loop's first index is `low`. Raises LimitReached for more than `most` outlines.
     """
     graph: dict[_Place, list[_Place]] = {step.start: [] for step in steps}
     for step in steps:
@@ -863,8 +857,7 @@ def _iterations(start: _Place, inside: Sequence[_Step]) -> tuple[dict[_Place, in
     """Return ({place: number of iterations from `start` to it}, period).
 
     The steps `inside` lead between places that can be reached from each other. The number is that of one way to the
-    place;
-    the numbers of two ways differ by a multiple of the period. The period is 0 if they never differ.
+    place; the numbers of two ways differ by a multiple of the period. The period is 0 if they never differ.
     """
     after, pending = {start: 0}, [start]
     while pending:
@@ -900,8 +893,7 @@ class _Units:
     """Functions of m such that the cost of shifting any noise is a multiple of one of them.
 
     `functions` lists them. `of_drawn` maps the law and the rate of a noise to (the index of its function, the multiple
-    of
-    it that a shift by 1 costs).
+    of it that a shift by 1 costs).
     """
 
     functions: tuple[RationalFunction, ...]
@@ -932,8 +924,7 @@ class _Plan:
     """A plan of shifts, being searched: a linear program whose solutions are shifts of noises that bound the loss.
 
     `units` has the functions of m in which costs are measured, and `low` is the loop's first index. `unknowns` numbers
-    the
-    unknowns by what they mean, and `system` has the inequalities between them.
+    the unknowns by what they mean, and `system` has the inequalities between them.
     """
 
     units: _Units

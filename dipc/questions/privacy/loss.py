@@ -57,10 +57,10 @@ IMPOSSIBLE = 0
 class LawTable:
     """The output laws of a program at several inputs: one row for each input, one column for each answer.
 
-    An entry of `rows` is the index of a probability in `forms`: a function of eps, or a text that says why the
-    function is not known. Equal functions have one index. Each text has its own index, as one reason may belong to
-    different functions. The `answers` are all that occur at some input, with a value for each output of `names`.
-    `bounds` encloses the probabilities without a closed form, by index.
+    An entry of `rows` is the index of a probability in `forms`: a function of eps, or a text that says why the function
+    is not known. Equal functions have one index. Each text has its own index, as one reason may belong to different
+    functions. The `answers` are all that occur at some input, with a value for each output of `names`. `bounds`
+    encloses the probabilities without a closed form, by index.
     """
 
     names: tuple[str, ...]
@@ -118,8 +118,8 @@ class Numbering:
 def law_table(program: Program, inputs: Sequence[Input], engine: Engine, progress: Progress | None = None) -> LawTable:
     """Return the laws of `program` at `inputs`, measured by `engine`.
 
-    `progress` is called with the number of inputs that are done, and the number of all. Raises Undecided if the
-    program is too large to be executed, DiagnosticError if a run fails.
+    `progress` is called with the number of inputs that are done, and the number of all. Raises Undecided if the program
+    is too large to be executed, DiagnosticError if a run fails.
     """
     laws = program.laws()
     at_inputs = []
@@ -233,8 +233,7 @@ def _int_answers(slot: Slot, reached: Iterable[_Reached], taken: set[tuple[int, 
 
     The centers are its values without noise. `reached` are the exits at all inputs. `taken` collects (index of an exit,
     index of a noise) for each noise that is all of an output; such a noise may not be in `taken` before. Raises
-    Undecided
-    if the tails are not geometric.
+    Undecided if the tails are not geometric.
     """
     rates: set[Fraction] = set()
     far = Fraction(0)
@@ -381,8 +380,8 @@ def _log(first: Closed, second: Closed, eps: Fraction, digits: int, ratio: Ends)
 class Couple:
     """An answer at a pair with different probabilities at both inputs.
 
-    `first` and `second` are the indices of the probabilities. `answer` is the index of the first answer that has
-    these probabilities, and `pair` the first pair.
+    `first` and `second` are the indices of the probabilities. `answer` is the index of the first answer that has these
+    probabilities, and `pair` the first pair.
     """
 
     first: int
@@ -484,8 +483,8 @@ def outward_ends(value: Ends) -> Ends:
 def ratio_power(first: Closed, second: Closed, order: int, eps: Fraction) -> ClosedForm | None:
     """Return the function `first`^`order` / `second`^(`order`-1) of eps for nonnegative functions.
 
-    The result is None if it is infinite at `eps`. The function is valid for `eps` alone if `second` is not known to
-    be positive for every eps. Raises OutsideFragment.
+    The result is None if it is infinite at `eps`. The function is valid for `eps` alone if `second` is not known to be
+    positive for every eps. Raises OutsideFragment.
     """
     above, below = fraction_of(second)
     inverse, only_at = proved_quotient(below, above), None

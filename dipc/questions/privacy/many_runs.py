@@ -5,12 +5,12 @@ under the law at the first input, delta(b) = E[max(0, 1 - e^(b - L))], where e^-
 at the second input. The distribution of the sum on a grid of step h is a power of a polynomial. Its coefficients are
 balls, and its ends are cut where little is left: what was cut adds at most its own probability to delta.
 
-**Losses on a grid.** If all differences of losses of one run are multiples of one h, exactly, the sum is on a grid
-that begins at the sum of the least losses. So delta is as close as is asked for.
+**Losses on a grid.** If all differences of losses of one run are multiples of one h, exactly, the sum is on a grid that
+begins at the sum of the least losses. So delta is as close as is asked for.
 
 **Losses between grid points.** An output with probabilities p and p', whose loss is between two points s < t of the
-grid, is divided into two: with p = a + c and p' = a·e^-s + c·e^-t. Since a and c are not negative, the given program
-is the divided one with both outputs renamed into one. So delta of the divided one is an upper bound.
+grid, is divided into two: with p = a + c and p' = a·e^-s + c·e^-t. Since a and c are not negative, the given program is
+the divided one with both outputs renamed into one. So delta of the divided one is an upper bound.
 
 Lemma. Let D be the sum, over K runs, of the losses of the divided outputs minus those of the given ones. Let m be the
 greatest mean of one summand for a given output, and w the greatest t - s. For every x > 0, D > K·m + x with probability
@@ -110,9 +110,8 @@ class _Grid:
     """The distributions of the losses of several programs on a grid of numbers with distance `step`.
 
     `laws` has the distribution for one run of each program. An output whose loss is between two grid points may be
-    divided
-    between two points. Then `width` is the greatest distance of these points, and `mean` is an upper bound of the mean
-    change of one output's loss. Both are 0 if no output was divided.
+    divided between two points. Then `width` is the greatest distance of these points, and `mean` is an upper bound of
+    the mean change of one output's loss. Both are 0 if no output was divided.
     """
 
     step: flint.arb
@@ -183,8 +182,7 @@ def _multiple(one: Factored, two: Factored) -> Fraction | None:
     """Return the r with log(`one`) = r·log(`two`) as functions of eps, or None if none is found.
 
     `two` is not the function 1. Both are products of powers of independent factors, so each exponent of `one` has to be
-    r
-    times that of `two`. Signs of coefficients are ignored, since both functions are positive at the eps of the
+    r times that of `two`. Signs of coefficients are ignored, since both functions are positive at the eps of the
     question.
     """
     rates: list[tuple[Fraction | int, Fraction | int]] = [(one.rate, two.rate)]
@@ -203,8 +201,7 @@ def _on_lattice(runs: Sequence[_Run], digits: int) -> _Grid | None:
     """Return a grid that contains the losses of all outputs of `runs`, or None if none is found.
 
     It is found if all differences between two losses of the same program are multiples of one number. The result is
-    also
-    None if the grid needs too many points for results with `digits` digits.
+    also None if the grid needs too many points for results with `digits` digits.
     """
     rows = [[_quotient(atom.ratio, run.atoms[0].ratio) for atom in run.atoms] for run in runs]
     unlike = ((i, j) for i, row in enumerate(rows) for j, each in enumerate(row) if each != row[0])
@@ -243,8 +240,8 @@ def _on_points(run: _Run, points: Sequence[int]) -> _Gridded:
 def _between_points(runs: Sequence[_Run], digits: int) -> _Grid:
     """Return a grid on which the outputs of each of `runs` are divided between the grid points around their losses.
 
-    The grid is fine enough for an interval that contains the loss of all runs with a probability of about
-    1 - 10^-`digits`.
+    The grid is fine enough for an interval that contains the loss of all runs with a probability of about 1 -
+    10^-`digits`.
     """
     step = Fraction(2) ** floor(log2(_reach(runs, digits) / _POINTS or 1.0))
     width = mean = _ZERO
@@ -271,8 +268,8 @@ def _between_points(runs: Sequence[_Run], digits: int) -> _Grid:
 def _reach(runs: Sequence[_Run], digits: int) -> float:
     """Return the approximate length of an interval that contains the loss of all `runs`.
 
-    The loss is outside with a probability of about 10^-`digits`, by Hoeffding's inequality. The length is used only
-    to choose a grid.
+    The loss is outside with a probability of about 10^-`digits`, by Hoeffding's inequality. The length is used only to
+    choose a grid.
     """
     whole = sum(run.runs * run.spread for run in runs)
     return min(whole, sqrt(sum(run.runs * run.spread**2 for run in runs) * 2 * (digits + 1) * log(10)))
@@ -282,8 +279,7 @@ def _power(masses: flint.arb_poly, exponent: int, least: float) -> tuple[int, fl
     """Return (n, polynomial): `masses`^`exponent` is about x^n times the polynomial, x being the variable.
 
     Small coefficients at both ends are cut off. In each multiplication, those cut off at one end add up to about
-    `least`
-    at most. Raises LimitReached if too many coefficients are left.
+    `least` at most. Raises LimitReached if too many coefficients are left.
     """
     offset, result = 0, flint.arb_poly([flint.arb(1)])
     for bit in f"{exponent:b}":
@@ -316,9 +312,8 @@ class _Sum:
 
     A mass a is the probability of a loss at the first input. `zeroth[j]` is the sum of all a from the point j on, and
     `first[j]` that of all a·e^-loss. `infinite` is the probability of an infinite loss, and `rest` that of the losses
-    that
-    were cut off. Numbers are balls of `precision` bits. `width` and `mean` say how far one run's losses were changed to
-    put them on the grid: at most, and on average.
+    that were cut off. Numbers are balls of `precision` bits. `width` and `mean` say how far one run's losses were
+    changed to put them on the grid: at most, and on average.
     """
 
     start: flint.arb

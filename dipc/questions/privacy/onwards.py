@@ -63,8 +63,8 @@ def lower_bound(single: OneLoop, candidate: Candidate, number: int, period: int)
     """Return a lower bound of the constant for m = `number`, and for every m greater by a multiple of `period`.
 
     `single` is the program as one loop. The bound comes from the output of `candidate` by repeating the outputs of
-    `period` consecutive iterations. Of all blocks of this length the one with the fastest growth is chosen. The
-    result is None if no bound is known.
+    `period` consecutive iterations. Of all blocks of this length the one with the fastest growth is chosen. The result
+    is None if no bound is known.
     """
     unit = _unit(single)
     if unit is None or fraction_of(candidate.second)[0].is_zero():
@@ -114,10 +114,8 @@ class _Word(PathRuns):
     """One output of a program with m queries, read iteration by iteration, at one of two adjacent inputs.
 
     The output of an iteration is a letter, and the letters form a word. Iterations are numbered from 0; what is before
-    the
-    loop is number -1. The cost of noises N is the sum of rate·|N|, in multiples of a `unit`: a function of m of which
-    all
-    rates are multiples.
+    the loop is number -1. The cost of noises N is the sum of rate·|N|, in multiples of a `unit`: a function of m of
+    which all rates are multiples.
     """
 
     def __init__(
@@ -132,8 +130,7 @@ class _Word(PathRuns):
         """Read the output of `candidate`, iteration by iteration, and one of its inputs, `point`, for m = `number`.
 
         `single` is the program as one loop. With `likely`, a run is left out if it makes a choice whose probability
-        tends to
-        0 as eps grows. Raises NotUniform if the loop or the candidate has a form that is not supported.
+        tends to 0 as eps grows. Raises NotUniform if the loop or the candidate has a form that is not supported.
         """
         # One more iteration gives a head after the last letter.
         program, loop, arrays, count = single.instance(number + 1)
@@ -174,8 +171,7 @@ class _Word(PathRuns):
         """Yield, for each iteration, the states at its start of the runs with the word's outputs so far.
 
         The states are given by keys, which are equal for states that continue alike. The last iteration that is yielded
-        is the
-        first one in which some run may end.
+        is the first one in which some run may end.
         """
         begun = self._ends(self._own.flow.first_state({}), -1, -1)
         heads = {self._key(state): state for state in begun}
@@ -267,10 +263,8 @@ class _Word(PathRuns):
         """Return (the least cost of noises in a repeated block of iterations, that of all other noises).
 
         The block has `period` iterations from index `block` on. The cost of noises N is the sum of rate·|N|, in
-        multiples of
-        `unit`, a function of m. Both numbers hold for all runs, however often they repeat the block. `total` is the
-        cost of
-        all noises when the block occurs once. The result is None if the costs are not known.
+        multiples of `unit`, a function of m. Both numbers hold for all runs, however often they repeat the block.
+        `total` is the cost of all noises when the block occurs once. The result is None if the costs are not known.
         """
         inside, after = range(block, block + period), range(block + period, self.count)
         heads = self._heads_of(block, period)
@@ -306,9 +300,8 @@ class _Word(PathRuns):
     def cost_repeated(self, block: int, period: int, unit: RationalFunction) -> tuple[Fraction, Fraction] | None:
         """Return (cost of the noises in a block of iterations that a run can repeat, cost of the run's other noises).
 
-        The block has `period` iterations from index `block` on. The cost is Σ rate·|N| over the noises N, in
-        multiples of `unit`. Of all runs, the result is for one with the cheapest block; None if no run can repeat the
-        block.
+        The block has `period` iterations from index `block` on. The cost is Σ rate·|N| over the noises N, in multiples
+        of `unit`. Of all runs, the result is for one with the cheapest block; None if no run can repeat the block.
         """
         inside, after = range(block, block + period), range(block + period, self.count)
         costs = []
@@ -341,10 +334,8 @@ class _Word(PathRuns):
         """Return the states, by key, at the start of a repeated block of iterations.
 
         Only states from which runs can end with the word are returned. The block has `period` iterations from index
-        `block` on. Of states with equal keys, the first one reached is kept. The
-        result is None if a run may end in the block. It is also None if a state is reached only through the block and
-        has
-        noises that the block draws.
+        `block` on. Of states with equal keys, the first one reached is kept. The result is None if a run may end in the
+        block. It is also None if a state is reached only through the block and has noises that the block draws.
         """
         if block >= len(self._heads):
             return None
@@ -397,8 +388,7 @@ class _Word(PathRuns):
         """Return, for each of the states `heads`, forms that are not negative there on any run with the word's outputs.
 
         The states are those at the start of a repeated block of `period` iterations from index `block` on. In the
-        forms, noises
-        are numbered by their place among those of the state's noises that later iterations read.
+        forms, noises are numbered by their place among those of the state's noises that later iterations read.
         """
         needed: dict[Key, list[Affine]] = {}
         after = range(block + period, self.count)
@@ -428,8 +418,8 @@ class _Word(PathRuns):
         """Yield (state, conditions) for each run from one of the states `heads` to the exit or to another of them.
 
         A run to another state leads through a block of iterations. The block has `period` iterations from index `block`
-        on. `endings` has, by the key of a state, the final states of runs
-        to the exit. For a run to another of `heads`, its conditions in `needed` are included.
+        on. `endings` has, by the key of a state, the final states of runs to the exit. For a run to another of `heads`,
+        its conditions in `needed` are included.
         """
         for key, start in heads.items():
             for end in endings[key]:
@@ -517,8 +507,8 @@ class LeastCosts:
     def reaching(self, output: Candidate, inputs: Texts, rates: OwnRates, *, likely: bool) -> Reached | None:
         """Return the least cost of noises that give `output` at `inputs`; None if none do.
 
-        `rates` has the rate that replaces each rate of the program. With `likely`, an exit counts only if it gives
-        the output with a positive probability.
+        `rates` has the rate that replaces each rate of the program. With `likely`, an exit counts only if it gives the
+        output with a positive probability.
         """
         values = [Fraction(inputs[name] or 0) for name in self._program.inputs]
         systems = [(each, system) for each in self._exits if (system := self._system(each, output, values)) is not None]

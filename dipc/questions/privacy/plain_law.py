@@ -66,8 +66,8 @@ def _choice(exit_: Exit, output: int) -> tuple[Affine, _Choice] | None:
     """Return (the part of an output that depends on inputs alone, (probability of the exit, numbers of its noises)).
 
     The output is that with the slot `output` in `exit_`. Each noise in the output has one number: (a/c)², where a is
-    its rate as Laplace noise and c its factor. None for exits with
-    conditions, for probabilities that depend on eps, and for other noise than Laplace noise.
+    its rate as Laplace noise and c its factor. None for exits with conditions, for probabilities that depend on eps,
+    and for other noise than Laplace noise.
     """
     state, value = exit_.state, exit_.state.outputs[output]
     if state.constraints.items or state.guards.items or not isinstance(value, Affine):

@@ -218,8 +218,7 @@ def _joint(
     """Return `orders`·Π p_i^(k_i), the probability that the i-th output occurs k_i times; None if it is zero.
 
     `counts` has the k_i, and `orders` is the number of orders in which the outputs can occur. `powers` has, for each
-    p_i,
-    its factored form with the powers of its coefficient; None for a p_i that is zero.
+    p_i, its factored form with the powers of its coefficient; None for a p_i that is zero.
     """
     coefficient, rate, exponents = Fraction(orders), Fraction(0), None
     for power, k in zip(powers, counts, strict=True):
