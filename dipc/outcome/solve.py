@@ -265,9 +265,12 @@ def _other_alphas(solution: AlphaSolution, value: Fraction) -> Iterable[tuple[st
     table = solution.question.table
     if table is not None and any(row.dd is not None and row.dd.value == value for row in table.rows):
         if not value:
-            yield "dipc check", "with alpha = 0 covers every row, also where dd = 0"
+            yield "dipc check", "with alpha = 0 also covers the rows with dd = 0, and may fail there"
         elif not solution.from_there_on:
-            yield "dipc check", f"with alpha = {value} also covers rows with dd = {value}, as beta contains alpha"
+            yield (
+                "dipc check",
+                f"with alpha = {value} also covers rows with dd = {value}, as beta contains alpha, and may fail there",
+            )
 
 
 def _piece_text(solution: BetaSolution, piece: EnvelopePiece) -> str:
