@@ -528,9 +528,10 @@ def rebuild(
 ) -> Selected | None:
     """Return `value` with `change` applied to each `Parametric` in it; None if `change` returns None for any of them.
 
-    `change` must preserve sums, products, quotients and the order of values. `far` returns the sign of a function of
-    eps. With `far`, the result is only valid for large values of the one unknown: arguments of minima and maxima that
-    matter only elsewhere are dropped. Raises ZeroDivisionError for a divisor that becomes the zero function.
+    `change` must preserve sums, products, quotients and the order of values. Without `far`, the result is valid for all
+    values of the unknowns. `far` maps a function of eps to its sign. With it, there must be one unknown, and the result
+    is only valid for large values of this unknown: arguments of minima and maxima that matter only elsewhere are
+    dropped. Raises ZeroDivisionError for a divisor that becomes the zero function.
     """
     if isinstance(value, Parametric):
         return change(value)

@@ -202,11 +202,11 @@ def _across(known: Surroundings, here: int, guard: Guard) -> Iterator[NearEviden
 
 
 def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping[int, Fraction]) -> Fraction | None:
-    """Return half the distance from the boundary of `guard` to the next path beyond it that may have the answer of u.
+    """Return how far inputs may pass the boundary of `guard` before they can have the answer of an input u again.
 
-    `guard` is a guard of the path of u, and `known` has this path and the others. An input leaves the path by steps of
-    `direction`; each step changes the form of `guard` by `width`. The result is None if the distance is 0, or if there
-    is no such path.
+    `guard` is a guard of the ideal's path at u, and `known` has this path and all others. An input leaves the path by
+    steps of `direction`, each of which changes the form of `guard` by `width`. The result counts steps. It is half the
+    way to the next path that may have the answer of u; None if that is 0, or if there is no such path.
     """
     beyond = 1 + len(known.ideal.machine.slots)
     depth = plus(scaled(Affine(guard.constant, guard.form), 1 / width), _own(beyond))

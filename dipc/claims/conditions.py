@@ -218,9 +218,9 @@ def _polynomials_by_factor(value: Parametric, name: str) -> dict[object, ExpPoly
 
 
 def _growth(value: Parametric, name: str) -> bool | GrowthWitness:
-    """Return a place where the numerator of `value` increases with the unknown `name`, or False if none is found.
+    """Return a place where the numerator of `value` is proved to increase with the unknown `name`, or False.
 
-    Only a few values of the unknowns, which are distances such as alpha, are tried.
+    Only a few values of the unknowns, which are distances such as alpha, are tried. True is never returned.
     """
     others = sorted(value.unknowns() - {name})
     for values in product(_SAMPLES, repeat=1 + min(len(others), 2)):

@@ -484,10 +484,10 @@ class _Obligation:
     ) -> None:
         """Write a Coq lemma with the name `lemma`, which states that Pr + a - 1 >= 0 on `where`.
 
-        Pr is the obligation's probability, and its beta is a minimum of maxima. `arm` is a pair: the index of an
-        argument of the minimum, and the index of an argument a of this maximum. `where` is a part of the interval with
-        the index `interval`. `stated` is the function Pr + a - 1 as the certificate writes it, and `evidence` has its
-        factors with the proofs of their signs.
+        Pr is the obligation's probability. Its beta is a minimum, whose arguments are maxima. `arm` is a pair of
+        indices: of a maximum in the minimum, and of an argument a in this maximum. `where` is a part of the interval
+        with the index `interval`. `stated` is the function Pr + a - 1 as the certificate writes it, and `evidence` has
+        its factors with the proofs of their signs.
         """
         place, number_of_arm = arm
         value, beta, function = self.value, self.arms[place][number_of_arm], read_closed(stated)

@@ -382,10 +382,10 @@ class Objective:
         self._reached: dict[tuple[int, bool, Rates], Reached | None] = {}
 
     def learn(self, values: Values, candidate: Candidate | None) -> None:
-        """Prepare for guesses at values close to `values`, and record `candidate`. Raises Undecided.
+        """Record `candidate`, and prepare guesses of the least value for constants close to `values`.
 
         The candidate is the pair of inputs, with an output, that needs the greatest constant of privacy at these
-        values.
+        values. Raises Undecided.
         """
         self._thresholds.learn(self._rates.evaluate(values))
         if self._costs is not None and candidate is not None:

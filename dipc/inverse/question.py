@@ -140,11 +140,12 @@ class Question:
 
     @property
     def touching(self) -> Question | None:
-        """The question with beta + `outside` in place of beta: greater only outside the intervals that the user typed.
+        """The question with a greater beta outside the intervals that the user typed; None if it cannot be posed.
 
-        A claim that holds with equality at an irrational end may fail just beyond it, which is inside the slightly
-        larger rational interval. With the greater beta it can be proved. None if `outside` is None, or if beta is a
-        column.
+        An irrational end of an interval is replaced by a rational just beyond it. A claim that holds with equality at
+        the irrational end may fail between the two. So `outside`, a function that is 0 on the typed intervals and
+        positive beyond them, is added to beta. The result is None if `outside` is None, or if beta is a column of the
+        table.
         """
         beta = claim_expression(self.program.core, "beta", self.options.beta)
         if beta is None or self.outside is None or (self.table is not None and "beta" in self.table.columns):

@@ -356,7 +356,7 @@ class Least:
 def solution(system: Sequence[Halfspace], keys: Iterable[int] = ()) -> Point | Infeasible:
     """A point that satisfies `system`, or the proof that no point does.
 
-    The point has a value for every key in `system` and in `keys`. Raises NotConfirmed.
+    The point has a value for every key in `system` and in `keys`. Raises NotConfirmed if neither is proved exactly.
     """
     return _solution(Simplex(system), system, keys)
 
@@ -692,7 +692,10 @@ def corners(system: Sequence[Halfspace], keys: Sequence[int]) -> Iterator[Point]
 
 
 def is_bounded_on(form: Halfspace, system: Sequence[Halfspace]) -> bool:
-    """True if `form` is bounded from both sides on the nonempty polyhedron `system`. Raises NotConfirmed."""
+    """True if `form` is bounded from both sides on the nonempty polyhedron `system`.
+
+    Raises NotConfirmed if this is not proved exactly.
+    """
     opposite = Halfspace(tuple([(key, -c) for key, c in form.coefficients]), -form.constant)
     return all(isinstance(minimum(each, system), Least) for each in (form, opposite))
 

@@ -902,7 +902,7 @@ class SizedPiecewise:
 
     @classmethod
     def laplace(cls, rate: int, mean: int) -> SizedPiecewise:
-        """Return the sizes for the density of X = eps·x, where x is Laplace noise.
+        """Return bounds on the terms of the density of X = eps·x, where x is Laplace noise.
 
         The noise has the mean `mean` and the rate `rate`·eps.
         """

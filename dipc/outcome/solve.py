@@ -555,9 +555,9 @@ def _tuned_parts(tuned: Tuned, path: str) -> Iterator[ReportBlock]:
 
 
 def _at_an_end(tuned: Tuned) -> Iterator[tuple[str, str]]:
-    """Yield a remark if the best value of `tuned` may be at an end of the searched range.
+    """Yield a (label, text) line of the report for each range at whose end the best value in `tuned` lies.
 
-    Nothing is proved beyond the range.
+    The line says that values closer to that end may need less.
     """
     for name, (low, high) in tuned.proved_for.items():
         if not low < (0 if tuned.best is None else tuned.best.values[name]) < high:

@@ -105,7 +105,8 @@ class InputGrid:
     def slab(self, position: int, places: Iterable[int]) -> int:
         """Return the set of the combinations in which the input with index `position` has one of certain values.
 
-        `places` are the indices of these values among the values of the input.
+        The set is an int whose bit k is 1 if it contains combination k. `places` are the indices of the values among
+        the values of the input.
         """
         stride, period = self.strides[position], self.strides[position] * len(self.choices[position])
         ones = (1 << stride) - 1

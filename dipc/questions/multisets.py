@@ -301,13 +301,12 @@ LEAST_INPUTS, LEAST_SAVED = 64, 4
 def multiset_classes(
     program: Program, inputs: FiniteInputs, *, by_transitions: bool = True
 ) -> tuple[tuple[AlikeInputs, ...], Groups] | None:
-    """Return (a class of inputs for each multiset input, the groups of interchangeable inputs).
+    """Return the classes of inputs that differ only in the order of interchangeable inputs, and these groups of inputs.
 
-    Inputs are in one class if they differ only by exchanging values within groups. The result is None if `program` has
-    other than finite inputs, if there are few `inputs`, or if there are not many fewer classes than inputs. The program
-    must have an `ideal`. If `by_transitions` is False, inputs are shown to be interchangeable by the program's
-    expressions alone, not by its steps. Raises DiagnosticError if det is undefined at an input, LimitReached past a
-    limit.
+    The first item has one class for each multiset of values. The result is None if `program` has other than finite
+    inputs, if there are few `inputs`, or if there are not many fewer classes than inputs. The program must have an
+    `ideal`. If `by_transitions` is False, inputs are shown to be interchangeable by the program's expressions alone,
+    not by its steps. Raises DiagnosticError if det is undefined at an input, LimitReached past a limit.
     """
     core = program.core
     if inputs.count <= LEAST_INPUTS or any(slot.is_symbolic for slot in core.input_slots):

@@ -47,7 +47,7 @@ class TooExtreme(ArithmeticError):
 def sampler(family: NoiseFamily, rate: Fraction, eps: Fraction) -> Sampler:
     """Return a sampler of noise of the law `family` with this `rate`, at one `eps`.
 
-    Noise that is an integer is drawn in 64 bits. Raises TooExtreme.
+    Noise that is an integer is drawn in 64 bits. Raises TooExtreme if the rate is too small or too great for that.
     """
     least = LEAST_WHOLE_RATE if is_whole(family) else LEAST_RATE
     if isinstance(family, Normal):

@@ -137,7 +137,10 @@ ALL_INPUTS = Fraction(3, 5)
 
 
 class Answers:
-    """The answers of a certificate to questions about half-spaces (`linear.py`), `stated` by the questions' keys."""
+    """The answers of a certificate to questions about half-spaces (`linear.py`).
+
+    The mapping `stated` has each answer as JSON data, by the key of its question.
+    """
 
     def __init__(self, stated: Mapping[str, Any]) -> None:
         self.stated = stated
