@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from fractions import Fraction
 
 from dipc.chain.state import Choice, Comparison, ExponentialWeight
@@ -69,8 +70,14 @@ def option(program, edge):
 
 
 def tape(seed):
-    """Choices by label, the same for the same seed: a chain leaves out choices that nothing reads."""
-    return lambda count, label: random.Random(f"{seed} {label}").randrange(count)
+    """Choices by label and round, the same for the same seed: a chain leaves out choices that nothing reads."""
+    rounds = Counter()
+
+    def choose(count, label):
+        rounds[label] += 1
+        return random.Random(f"{seed} {label} {rounds[label]}").randrange(count)
+
+    return choose
 
 
 def samples(program, seed, dom_inputs, count=SAMPLES):
