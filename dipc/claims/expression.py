@@ -709,14 +709,9 @@ def scales(parts: NormalParts, names: Mapping[str, Parametric]) -> bool:
         try:
             factor, power = monomial(argument, lambda node: parts.expression.rational(node, at_one))
             other, _ = monomial(argument, lambda node: parts.expression.rational(node, at_four))
-        except FormError:
-            return False
-        if not factor.sign:
-            continue
-        try:
-            scaled = (2 * power).denominator == 1 and other == factor * Real.from_rational(2).power(int(2 * power))
-        except NotReal:
-            return False
-        if not scaled:
+            twice = 2 * power
+            if factor.sign and (twice.denominator > 1 or other != factor * Real.from_rational(2).power(int(twice))):
+                return False
+        except (FormError, NotReal):
             return False
     return True

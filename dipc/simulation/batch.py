@@ -44,6 +44,7 @@ from dipc.verifier.program import (
     Value,
     calculated,
     holds,
+    value_text,
 )
 from dipc.verifier.reading import Budget, Ended
 from dipc.verifier.syntax import Literal
@@ -485,7 +486,7 @@ class Batch:
             if isinstance(value, bool) and declared.type != "bool":
                 value = Fraction(value)
             if not isinstance(value, Affine) and not holds(declared.type, value):
-                message = f"`{declared.name}` would become {text(value)}, which is outside its domain"
+                message = f"`{declared.name}` would become {value_text(value)}, which is outside its domain"
                 raise _Failure("E0704", message, "widen the domain, or guard the assignment")
             return self.code_of(value)
 
@@ -577,17 +578,12 @@ class Batch:
             value = self.table[held if isinstance(held, int) else int(held[run])]
             if slot.type not in ("int", "real") and value is not None and shown < _SHOWN:
                 shown += 1
-                yield f"{slot.name} = {text(value)}"
+                yield f"{slot.name} = {value_text(value)}"
 
     def _endless(self, loop_limit: int, runs: Positions) -> GivenUp:
         message = f"after {loop_limit} rounds of this `while`, {len(runs)} of {self.size} runs are still in it"
         note = "if it ends with probability 1, but later, allow more rounds"
         return GivenUp(*self.fault("E0720", message, int(runs[0]), note).diagnostics)
-
-
-def text(value: object) -> str:
-    """Return `value` as text, such as `3`, `-1/2` or `true`."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _softmax(rate: Fraction, scores: Sequence[Fraction]) -> list[float]:

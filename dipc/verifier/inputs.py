@@ -37,7 +37,6 @@ from dipc.verifier.classes import (
     required,
 )
 from dipc.verifier.every_number import check_numbers, constants_of
-from dipc.verifier.execution import Affine
 from dipc.verifier.functions import (
     equal_closed,
     multiply,
@@ -50,7 +49,7 @@ from dipc.verifier.linear import ALPHA, Guard, answers_count, contradictory, imp
 from dipc.verifier.normal import Enclosed, Probability
 from dipc.verifier.obligations import VERDICTS, Context, Decided, Positive, Tally, check_obligation, read_context, worst
 from dipc.verifier.probability import Theorem
-from dipc.verifier.program import Machine, Value, computed_constants
+from dipc.verifier.program import Machine, computed_constants, value_text
 from dipc.verifier.reading import (
     ALL_INPUTS,
     DERIVATION_ENDS,
@@ -181,7 +180,7 @@ class Coverage:
         for finite in self.ideal.combinations():
             for path in self.ideal.paths(finite):
                 known = Surroundings(self.ideal, finite, path, self.budget)
-                yield known, self._finite(dict(zip(names, map(_text, path.answer), strict=True)))
+                yield known, self._finite(dict(zip(names, map(value_text, path.answer), strict=True)))
 
     def _missing(self, classes: Sequence[ClassFacts]) -> int:
         by_answer: dict[tuple[str, ...] | None, list[ClassFacts]] = {}
@@ -334,10 +333,6 @@ class Coverage:
 
 def _stated_pairs(pairs: Sequence[Sequence[int]], _ways: Sequence[Way]) -> Sequence[Sequence[int]]:
     return pairs
-
-
-def _text(value: Value | Affine) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 # === inputs ====================================================================================

@@ -777,6 +777,11 @@ def reduced(value: Closed) -> Closed:
     return result, ONE
 
 
+def value_text(value: object) -> str:
+    """Return `value`, a number, a truth value or a name, as the language writes it, such as -1/2, true or red."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def holds(type_: Type, value: object) -> bool:
     """True if a variable of the type `type_` can have the value `value`, which contains no noise."""
     match type_:

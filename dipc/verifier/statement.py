@@ -32,7 +32,7 @@ from dipc.verifier.normal import Probability, Sum
 from dipc.verifier.obligations import Decided, fails_at
 from dipc.verifier.privacy import PrivacyClaim, adjacency, are_adjacent
 from dipc.verifier.probability import Theorem, cell_value, satisfies
-from dipc.verifier.program import Machine, Slot, Value, values_of
+from dipc.verifier.program import Machine, Slot, Value, value_text, values_of
 from dipc.verifier.reading import DERIVATION_ENDS, Budget, Rejected, UnusableArgument, decimal, why_it_ends
 from dipc.verifier.rounding import rational_bound
 from dipc.verifier.rows import Row
@@ -740,7 +740,7 @@ class OfPairs(OfPrivacy):
     groups: Sequence[Sequence[int]] = ()
 
     def _texts(self, place: int) -> str:
-        return _point(self.machine, [str(v).lower() if isinstance(v, bool) else str(v) for v in self.inputs[place]])
+        return _point(self.machine, [value_text(value) for value in self.inputs[place]])
 
     @property
     def _covers_domain(self) -> bool:
