@@ -71,18 +71,19 @@ _GRID = range(-4, 5)
 class _KnownPoint:
     """A point that satisfies all guards of `cell`, a set of inputs.
 
-    The next set that the checker asks about often has the same first guards. These are then not examined again.
+    The next cell that the checker asks about often begins with the guards of `cell`. The point need not be tested
+    against these guards again.
     """
 
     point: Point
     cell: tuple[Guard, ...]
 
     def is_just_in(self, guards: tuple[Guard, ...]) -> bool:
-        """Return True if `guards` are the guards of `cell` and then one more, which the point satisfies."""
+        """Return True if `guards` are the guards of `cell` followed by one more guard, which the point satisfies."""
         return len(self.cell) == len(guards) - 1 and all(map(is_, self.cell, guards)) and guards[-1].holds(self.point)
 
     def changed(self, change: Point, guards: tuple[Guard, ...]) -> _KnownPoint | None:
-        """Return the point after setting the coordinates in `change`; None if it then violates one of `guards`."""
+        """Return the point with the coordinates in `change` replaced, if it satisfies all `guards`, otherwise None."""
         point = {**self.point, **change}
         shared = sum(takewhile(bool, map(is_, self.cell, guards)))
         for place in reversed(range(len(guards))):
@@ -95,7 +96,7 @@ class _KnownPoint:
 class Solved(Answers):
     """A solver of the questions that the checker asks while it runs, which collects the answers for the certificate.
 
-    `stated` has the answers by the key of their question. `beside` has pairs (number of a class, index of one of its
+    `stated` maps the key of each question to its answer. `beside` has pairs (number of a class, index of one of its
     half-spaces). Each of these half-spaces moves with alpha, and inputs just beyond it have another right answer.
     """
 
@@ -114,9 +115,9 @@ class Solved(Answers):
         self._left: tuple[Surroundings, int, list[Guard]] | None = None
 
     def find(self, key: str, question: object) -> object:
-        """Return the answer to `question`, or None if none can be found.
+        """Return the answer to `question` as JSON data, or None if no answer is found.
 
-        `key` names the question: each key is solved once.
+        Questions with the same `key` have the same answer, which is computed once.
         """
         assert isinstance(question, Question | Divided | Followed), (
             "a question is about a linear program, a cut or a shift"
@@ -136,9 +137,9 @@ class Solved(Answers):
     def _divided(self, key: str, question: Divided) -> dict[str, Any] | None:
         """Return evidence that the claim holds on the cell of `question`, a set of inputs; None if none is found.
 
-        The evidence is a class of inputs whose proof is right on the whole cell, or an input with another answer that
-        is nearer than alpha. Otherwise it is a half-space that cuts the cell in two. `key` names the question. Raises
-        Undecided.
+        The evidence is a class of inputs whose proof is valid on the whole cell, or an input with another answer that
+        is nearer than alpha. If there is neither, it is a half-space that cuts the cell in two. `key` names the
+        question. Raises Undecided.
         """
         stated = self._near.pop(key, None)
         if stated is None:
@@ -215,10 +216,10 @@ class Solved(Answers):
         return point if isinstance(point, Infeasible) else None
 
     def _of_few(self, guards: tuple[Guard, ...]) -> Point | Infeasible | None:
-        """Solve only those of `guards` that have no other variables than alpha and those of the last guard.
+        """Return a point that satisfies some of `guards`, or the proof that no point does. Raises Undecided.
 
-        Return a point that satisfies them, or the proof that there is none. Return None if these are all of `guards`.
-        Raises Undecided.
+        These are the guards without variables other than alpha and the variables of the last guard. Return None if all
+        of `guards` are such guards.
         """
         few = _guard_places(_inputs_of_the_last(guards), guards)
         return None if len(few) == len(guards) else _of_part(guards, few)
@@ -226,8 +227,8 @@ class Solved(Answers):
     def _across(self, guards: tuple[Guard, ...]) -> Infeasible | None:
         """Return the proof that no point satisfies certain of `guards`, or None if some point does. Raises Undecided.
 
-        These guards are the ones that mention only alpha and the variables of one half-space: the last one beyond which
-        an input with another answer was sought.
+        These are the guards without variables other than alpha and the variables of one half-space: the boundary of the
+        cell for which a near input was sought last.
         """
         found = _of_part(guards, _guard_places(self._moved, guards))
         return found if isinstance(found, Infeasible) else None
@@ -325,17 +326,17 @@ def _solution(guards: tuple[Guard, ...]) -> Point | Infeasible:
 
 
 def with_answers(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the certificate `data` with the `answers` to all questions that the checker asks about it.
+    """Return the certificate `data` with `answers` to the questions that the checker asks about it.
 
-    If a step of the checker fails, the answers end at this step.
+    If a step of the checker fails, only the questions before this step are answered.
     """
     return {**data, "answers": _solved(data).stated}
 
 
 def with_classes_named(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the certificate `data` with the answers to its questions about linear programs.
+    """Return the certificate `data` with answers to the checker's questions, and some half-spaces named in each class.
 
-    Each class of `data` also gets the list of its half-spaces just beyond which inputs have another right answer.
+    The named half-spaces of a class are those just beyond which inputs have another right answer.
     """
     while True:
         solved = _solved(data)
@@ -380,7 +381,7 @@ def _shifts(question: Followed) -> list[Any]:
 def _least(question: Question, wanted: Guard) -> dict[str, Any] | None:
     """Return, as JSON, the least value of the form `wanted` where the guards of `question` hold, with its proof.
 
-    The least value is given by a point where it is attained. Return None if none is found.
+    A point where the form has the least value states this value. The point is None if no such point is found.
     """
     system, form = list(map(halfspace, question.guards)), halfspace(wanted)
     if question.whole:
@@ -501,10 +502,10 @@ def _of_a_class(question: Divided, point: Point) -> dict[str, Any] | None:
 
 @dataclass(slots=True)
 class _Merges:
-    """A rule for merging exits: merge the first two that can be merged, and repeat this while at most `most` are left.
+    """A rule for merging exits: it merges the first two that can be merged, again and again.
 
-    The call with a list of exits returns `pairs`, the list of all pairs merged so far. A pair has the indices of two
-    exits in the list as it was before they were merged.
+    It merges only lists of at most `most` exits. The call with a list of exits returns `pairs`, the list of all pairs
+    merged so far. A pair has the indices of two exits in the list as it was before they were merged.
     """
 
     most: int

@@ -152,7 +152,7 @@ encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=Tr
 def seal(entries: dict[str, str | list[str]]) -> str:
     """Return a document as JSON text with its digest.
 
-    `entries` has the JSON text of each field, and for a field that is a list the text of each item.
+    `entries` maps the name of each field to its JSON text, or to the JSON texts of its items if the field is a list.
     """
 
     def text(name: str, comma: str, end: str) -> str:

@@ -63,5 +63,5 @@ def _branch_data(branch: Branch) -> list[Any]:
 
 
 def number_data(number: Number) -> list[Any]:
-    """Return the JSON data of the real number `number`: a rational times powers."""
+    """Return the JSON data of the real number `number`: a rational factor, and powers of values of functions."""
     return [str(number.factor), [[p.function, number_data(p.argument), str(p.exponent)] for p in number.powers]]

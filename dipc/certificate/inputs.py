@@ -177,9 +177,10 @@ class _Writer:
     ) -> dict[str, Any] | None:
         """Return, as JSON, the claim about the inputs at distance 1; None unless it implies the whole claim.
 
-        `proved` is the class with its proof. The claim at distance 1 implies the one at greater distances if all
-        distances are integers, and beta decreases slowly enough. The checker follows this only if no input is real.
-        `facets` are the half-spaces of the class, and `reader` evaluates beta.
+        `proved` is the class with its proof, and `facets` are the half-spaces of the class. The claim at distance 1
+        implies the whole claim if all distances are integers, and if beta decreases slowly enough: the checker needs a
+        proof that e^(r·distance·eps)·beta never decreases as the distance grows, for some number r. `reader` evaluates
+        beta. The result is None if an input is real.
         """
         if any(slot.type is BaseType.REAL for slot in self._program.core.input_slots):
             return None

@@ -1,7 +1,7 @@
-"""Proofs that nothing is claimed about a part of a path of the `ideal` (FORMAT.md, lemma 5).
+"""Proofs that nothing is claimed about the inputs of a cell, a part of a path of the `ideal` (FORMAT.md, lemma 5).
 
-A certificate states an input with another answer that is nearer than alpha, or a cut of the part so that there is such
-an input for each half.
+A proof states, for the whole cell, an input with another answer that is nearer than alpha. Otherwise it cuts the cell
+in two, with a proof for each half.
 """
 
 from __future__ import annotations
@@ -179,11 +179,12 @@ def _steps(here: int, direction: Mapping[int, Fraction], length: Line, rounded: 
 
 
 def _across(known: Surroundings, here: int, guard: Guard) -> Iterator[NearEvidence]:
-    """Yield inputs just across the boundary of `guard` from u, in the direction of the shortest way.
+    """Yield inputs just across the boundary of `guard` from an input u, in the direction of the least distance to it.
 
-    `guard` is a guard of the path in which u is; `here` is the index of its finite inputs, and `known` has the other
-    paths. A yielded input is halfway between the boundary and the distance alpha. It is nearer to the boundary if a
-    path beyond may have the answer of u. If `guard` is about ints alone, it is the first point beyond the boundary.
+    `guard` is a guard of the path of u, `here` is the index of the finite inputs of u, and `known` has the other paths.
+    A yielded input is halfway between the boundary and the distance alpha from u. It is nearer to the boundary if a
+    path beyond may have the answer of u. If `guard` is about ints alone, the input is the first one beyond the
+    boundary.
     """
     width, direction = outwards(known.ideal.norm, guard)
     form = Affine(guard.constant, guard.form)
@@ -205,8 +206,9 @@ def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping
     """Return how far inputs may pass the boundary of `guard` before they can have the answer of an input u again.
 
     `guard` is a guard of the ideal's path at u, and `known` has this path and all others. An input leaves the path by
-    steps of `direction`, each of which changes the form of `guard` by `width`. The result counts steps. It is half the
-    way to the next path that may have the answer of u; None if that is 0, or if there is no such path.
+    steps of `direction`, each of which changes the form of `guard` by `width`. The result is a number of such steps:
+    half of those that lead from the boundary to the next path that may have the answer of u. It is None if that number
+    is 0, or if there is no such path.
     """
     beyond = 1 + len(known.ideal.machine.slots)
     depth = plus(scaled(Affine(guard.constant, guard.form), 1 / width), _own(beyond))
@@ -246,9 +248,9 @@ def _changing(known: Surroundings, here: int) -> Iterator[NearEvidence]:
 def _stepping(known: Surroundings, here: int, other: Path) -> Iterator[NearEvidence]:
     """Yield inputs of the path `other`, if its guards bound one form of ints from one side or from both.
 
-    Each is reached from u by changing ints of the form by 1, as often as needed. If the form is bounded from both sides
-    and the norm is linf, the last step changes fewer ints. `known` has the path of u, and `here` is the index of its
-    finite inputs.
+    Each yielded input is reached from an input u by steps that change ints of the form by 1, with as few steps as
+    possible. If the form is bounded from both sides and the norm is linf, the last step changes fewer ints. `known` has
+    the path of u, and `here` is the index of its finite inputs.
     """
     whole, norm = known.ideal.integer_inputs, known.ideal.norm
     forms = {guard.form for guard in other.guards}
@@ -286,7 +288,7 @@ _LEFT = -1_000
 
 @dataclass(slots=True)
 class _Nearest:
-    """A search for the input nearest to u that satisfies the guards of a path, by eliminating its coordinates in turn.
+    """A search for the input nearest to u that satisfies the guards of a path, by elimination of coordinates.
 
     - `slots` are the inputs, and those in `whole` are ints. If `inner` is true, ints are rounded to the nearest
       integer, otherwise away from u.
@@ -319,8 +321,8 @@ class _Nearest:
     def is_around(self, system: Sequence[Halfspace], point: Mapping[int, Fraction]) -> bool:
         """Return True if an intersection of half-spaces, `system`, is proved to be inside of all `sides`.
 
-        `point` is any point of the intersection, as the values of its coordinates by slot; it serves to find a failure
-        quickly.
+        `point` maps slots to the coordinates of any point of the intersection. If this point is outside of a side, the
+        result is False without further work.
         """
         coordinates = {**dict.fromkeys(self.slots, _ZERO), **point}
         return all(side.value(coordinates) > 0 for side in self.sides) and all(
@@ -332,9 +334,9 @@ class _Nearest:
     ) -> NearEvidence:
         """Return a near input for every u in the set `cell`, or a cut of this set with evidence for both sides.
 
-        The coordinates of the near input in `chosen` already have their values, as affine forms of u. Those in `upper`
-        have an upper bound as their value, the others a lower bound. `here` is the index of the finite inputs of the
-        near input. Raises Undecided.
+        `chosen` maps coordinates of the near input to the values already found, affine forms of u. The value of a
+        coordinate in `upper` is one of its upper bounds, the value of any other coordinate one of its lower bounds.
+        `here` is the index of the finite inputs of the near input. Raises Undecided.
         """
         if not chosen:
             self.cells = 0
@@ -404,10 +406,9 @@ def _nearest(norm: str, guards: tuple[Guard, ...], whole: frozenset[int], inner:
 
 
 def _distances(norm: str, own: Mapping[int, int], rounding: Fraction) -> Iterator[Halfspace]:
-    """Yield half-spaces which say together that another input is at most alpha - slack - `rounding` from u in `norm`.
+    """Yield half-spaces whose intersection has the inputs at most alpha - slack - `rounding` away from u in `norm`.
 
-    `own` maps the slot of each input of u to the variable for the same input of the other one. The slack is a variable,
-    too.
+    The slack is a variable. `own` maps the slot of each input of u to the variable of the other input with this slot.
     """
     if norm == "linf":
         for slot, v in own.items():
@@ -437,7 +438,7 @@ def _side(terms: Mapping[int, Fraction], constant: Fraction) -> Halfspace:
 
 
 def _canceled(v: int, one: Halfspace, two: Halfspace) -> Halfspace:
-    """Return the combination of `one` and `two`, with positive weights, in which the variable `v` cancels."""
+    """Return the sum of `one` and `two`, each times a positive number, in which the variable `v` cancels."""
     left, right = dict(one.coefficients), dict(two.coefficients)
     first, second = -right[v], left[v]
     terms = {i: first * left.get(i, _ZERO) + second * right.get(i, _ZERO) for i in {**left, **right}}

@@ -206,7 +206,7 @@ def _is_negative(total: Enclosed, eps: Fraction, budget: Steps) -> bool:
 class _Cells:
     """A search that cuts an interval of eps into cells, on each of which given functions of eps are proved positive.
 
-    Each search uses one accuracy and one number of Taylor terms.
+    One accuracy and one number of Taylor terms are used for all cells of a search.
     """
 
     def __init__(self, totals: Sequence[Enclosed], accuracy: int, terms: int, budget: Steps) -> None:
@@ -320,7 +320,8 @@ def _stretches(interval: Interval, roots: Sequence[Root], signs: Sequence[int]) 
     """Return parts (low, high) of `interval` on which a function with the given `roots` is nonnegative.
 
     `signs` has the function's sign before the first root, between two neighboring roots, and after the last one. An
-    irrational root is only enclosed by two rationals. A part next to such a root ends at the rational on its own side.
+    irrational root is only enclosed by two rationals: a part before it ends at the lower one, a part after it begins at
+    the upper one.
     """
     result: list[tuple[Fraction, _End]] = []
     for gap, sign in enumerate(signs):
@@ -402,9 +403,9 @@ def _evidence(
 ) -> list[dict[str, Any]] | None:
     """Return the proof of the signs of one function of eps, as JSON data: a list of pieces of its interval, in order.
 
-    `sign` has what was found about the function, on pieces of an interval of eps·`scale`. `roots` are enclosures of its
-    roots in eps, which do not overlap. Each element of the list states the sign at the lower end of its piece. `upper`
-    is the greatest eps, None for infinity. The result is None if the function has a rational root.
+    `sign` has the signs that were found on pieces of an interval of eps·`scale`. `roots` are enclosures of the
+    function's roots in eps, which do not overlap. Each element of the list states the sign at the lower end of its
+    piece. `upper` is the greatest eps, None for infinity. The result is None if the function has a rational root.
     """
     if sign.rational_root is not None:
         return None
@@ -424,8 +425,8 @@ def _evidence(
 def _pieces(piece: CoverPiece, scale: Fraction, root: Root | None) -> Iterable[dict[str, Any]]:
     """Yield the JSON data of `piece`, an interval of eps·`scale` on which one function is monotone or has no root.
 
-    If the function has a root there, `root` may be an enclosure of it in eps. `piece` is then cut at the ends of the
-    enclosure, so that there are up to three parts: before the root, around it, and after it.
+    If the function has a root on `piece`, `root` may be an enclosure of this root in eps. Then `piece` is cut at the
+    ends of the enclosure into up to three parts: before the root, around it, and after it.
     """
     bits = {"bits": max(0, piece.bits)}
     slope = {"slope": piece.slope, **bits}

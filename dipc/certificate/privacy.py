@@ -360,9 +360,9 @@ class _Writer(Generic[T]):
         """Return (couples with excess <= 0, couples with excess >= 0, sets of outputs for which the delta is checked).
 
         `table` has the laws of the outputs, and `pairs` the adjacent inputs. A couple is the two probabilities of an
-        output at adjacent inputs. A set for a pair of inputs contains all outputs whose excess is never negative, and
-        some of those whose excess changes its sign over eps; there is one set for each choice of these. Raises
-        Uncertified if there are too many sets.
+        output at adjacent inputs. Each set for a pair of inputs contains all outputs whose excess is never negative,
+        and any number of those whose excess changes its sign over eps: all such sets are listed. Raises Uncertified if
+        there are too many sets.
         """
         signs: dict[tuple[int, int], int] = {}
         never_more: list[list[Any]] = []

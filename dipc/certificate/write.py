@@ -420,7 +420,8 @@ def _texts(intervals: Sequence[Interval]) -> str:
 def _bracket_ends(cell: tuple[Fraction, Fraction], digits: int) -> tuple[Fraction, Fraction]:
     """Return a lower and an upper bound of a least number that lies in `cell`, a pair (low, high).
 
-    If both are equal, the lower bound is less by one unit of the last of `digits` significant digits.
+    If low and high differ, they are the bounds. If both are one number other than 0, the lower bound is less by one
+    unit of the last of `digits` significant digits.
     """
     low, high = cell
     return (low - Fraction(10) ** (magnitude(high) - digits) if low == high != 0 else low), high
