@@ -1,7 +1,7 @@
-"""Events: linear constraints over independent noises with rational numbers, and graphs of such constraints.
+"""Events: linear constraints with rational coefficients on independent noises, and graphs of such constraints.
 
 The chain and the exact mathematics share the classes of this module. Rates are multiples of eps; means, bounds and
-constants are on the program's scale.
+constants are in the units of the program.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class RunStep:
 class RunGraph:
     """The runs of a program to one answer, as paths of a graph from its first node to its last.
 
-    Nodes are integers, which increase along every path. A path holds if all conditions of its `steps` do, for
-    independent `noises`; almost surely at most one path holds. The measure of the graph is the probability that some
+    Nodes are integers, which increase along every path. A path holds if all conditions of its `steps` do. The `noises`
+    are independent, and almost surely at most one path holds. The measure of the graph is the probability that some
     path holds. A step refers to `conditions` by their indices, and a condition refers to a noise by its index.
 
     `live` gives for each node the one noise that is mentioned both before and after the node, or None if there is none.

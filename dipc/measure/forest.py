@@ -49,7 +49,7 @@ class DifferenceSystem:
 
     All noises are Laplace, or all are discrete Laplace. Z_i has the rate `rates[i]`·eps and the mean `means[i]`·`unit`.
     An item (i, j): w of `lower` means Z_i - Z_j >= w·`unit`, where Z_ORIGIN is the constant 0. For integer noises
-    `unit` is None and stands for 1.
+    `unit` is None, and lengths are multiples of 1.
     """
 
     rates: tuple[Fraction, ...]
@@ -117,7 +117,8 @@ class EventShape:
         """Return (means, rows, unit): the means and bounds of `event`, which must have this shape, as integers.
 
         The mean of Z_i is means[i]·unit. An item (i, j, w) of rows means that the constraint with this index is Z_i -
-        Z_j >= w·unit; None marks a constraint without noises. A unit of None means integer noises, and stands for 1.
+        Z_j >= w·unit; None marks a constraint without noises. For integer noises unit is None, and lengths are
+        multiples of 1.
         """
         means = [noise.mean.as_integer_ratio() for noise in event.noises]
         constants = [constraint.constant.as_integer_ratio() for constraint in event.constraints]
@@ -190,7 +191,7 @@ def _scales(event: Event) -> list[Fraction]:
     """Return a factor s_i for each noise X_i of `event`, so that constraints bound differences of the s_i·X_i.
 
     For example, the constraint 2·X_0 - 3·X_1 >= c gives the factors 1 and 3/2. If constraints form a cycle, some of
-    them may bound something else than a difference.
+    them may not bound a difference.
     """
     links: list[list[tuple[int, Fraction]]] = [[] for _ in event.noises]
     for constraint in event.constraints:
@@ -334,8 +335,8 @@ class TreeShape:
     def canonical(self, means: Sequence[int], lower: Inequalities, unit: Fraction | None) -> CanonicalTree:
         """Return the normal form of this tree for the given `means` and bounds `lower`, both in multiples of `unit`.
 
-        The form does not depend on the order of the noises, on a common translation or on a reflection. A `unit` of
-        None means integer noises, and stands for 1.
+        The form does not depend on the order of the noises, on a common translation or on a reflection. For integer
+        noises `unit` is None, and lengths are multiples of 1.
         """
         nodes, length = min([_canonical(rooting, means, lower, unit is None) for rooting in self.rootings])
         if unit is None:
@@ -403,9 +404,10 @@ def _canonical(rooting: _Rooting, means: Sequence[int], lower: Inequalities, who
     """Return the nodes of the tree under `rooting`, with lengths divided by an integer, and this integer.
 
     `means` has the mean of each noise. `lower` has the lower bounds of noises and of their differences, under the pairs
-    (i, j) that the steps of `rooting` name. In a node, the mean and the bounds of its noise are counted from an origin
-    of the node. If the noises are integers, that is `whole`, the returned integer is 1. Otherwise it is the greatest
-    common divisor of all means and bounds in the nodes, and 0 if all of them are 0.
+    (i, j) that the steps of `rooting` name. The mean of a noise and its bounds are measured from a number of its own,
+    which moves with the noises, so that a translation of all noises changes no node. If the noises are integers
+    (`whole`), the returned integer is 1. Otherwise it is the greatest common divisor of all means and bounds in the
+    nodes, and 0 if all of them are 0.
     """
     sign = rooting.sign
     origins: list[int] = []
@@ -520,10 +522,10 @@ def tree_measure(tree: CanonicalTree, limit: Limits) -> Closed:
 
 
 def tree_series(tree: CanonicalTree, ring: power_series.SeriesRing, limit: Limits) -> flint.arb_series:
-    """Return the Taylor series of the function `tree_measure` of `tree`, at the center of `ring`; the noises are real.
+    """Return the Taylor series of the function `tree_measure` of `tree`, at the center of `ring`.
 
-    Each coefficient is an enclosure; length and precision are those that FLINT is set to. Raises LimitReached if one
-    integrand has more terms than `limit` allows.
+    The noises of `tree` must be real. Each coefficient is an enclosure; their number and precision are those that FLINT
+    is set to. Raises LimitReached if one integrand has more terms than `limit` allows.
     """
     assert not tree.whole, "integers have no series here"
     meter = Meter(limit)
@@ -531,7 +533,7 @@ def tree_series(tree: CanonicalTree, ring: power_series.SeriesRing, limit: Limit
 
 
 def watch_size(tree: CanonicalTree, limit: Limits) -> None:
-    """Raise LimitReached if `tree_measure` of `tree` is expected to handle more terms than `limit` allows steps.
+    """Raise LimitReached if `tree_measure` of `tree` is expected to take more steps than `limit` allows.
 
     The estimate takes a small part of the time of `tree_measure`.
     """
@@ -551,10 +553,10 @@ _FEW_NOISES = 6
 
 
 def terms_of_integers(tree: CanonicalTree) -> int:
-    """Return an estimate of how many coefficients the denominators of `tree_measure` have, for a `tree` of integers.
+    """Return an estimate of the number of coefficients in all denominators of the probability of a `tree` of integers.
 
-    There is one denominator for each exponential in the integrand over the root, and its degree in e^eps is at most the
-    sum of all rates.
+    The probability is a sum of fractions, one for each exponential in the integrand over the root. As a polynomial in
+    e^eps, each denominator has at most the sum of all rates as its degree.
     """
     return slopes_of(tree) * sum([node[0] for node in tree.nodes])
 
@@ -597,8 +599,8 @@ def _factors(
     """Return (function, power) for each factor of the integrand over the noise at `position` in the list `nodes`.
 
     The factors are the noise's density within its bounds, and the messages of its children. A message is the
-    probability of a child's subtree as a function of this noise; `messages` has it under the nodes of the subtree.
-    `sizes` has the number of nodes of each subtree, and `laplace` makes a density from a rate and a mean.
+    probability of a child's subtree as a function of this noise, and `messages` maps the nodes of each subtree to its
+    message. `sizes` has the number of nodes of each subtree, and `laplace` makes a density from a rate and a mean.
     """
     rate, mean, has_low, low, has_high, high = nodes[position][:6]
     own = laplace(rate, mean).restricted(low if has_low else None, high if has_high else None)
@@ -744,9 +746,9 @@ def _cheapest(system: DifferenceSystem) -> tuple[int, list[int], list[int]]:
 
 
 def _reunited(noise: int, adjacent: list[list[int]]) -> list[list[int]]:
-    """Return lists of two or more neighbors of `noise` each, which stay connected when `noise` is taken out.
+    """Return the groups of neighbors of `noise` that paths without `noise` connect, if they have two or more members.
 
-    `adjacent` has the neighbors of each noise. Any two neighbors in one list are on a common cycle through `noise`.
+    `adjacent` has the neighbors of each noise. Any two neighbors in one group are on a common cycle through `noise`.
     """
     without = [(i, j) for i, row in enumerate(adjacent) for j in row if noise not in (i, j)]
     groups = []

@@ -129,7 +129,7 @@ class LatticePiecewise:
         return LatticePiecewise(self.numerator.restricted(low, None if high is None else high + 1), self.poles)
 
     def times(self, other: LatticePiecewise, meter: Meter) -> LatticePiecewise:
-        """Return the product of this function and `other`; `meter` raises LimitReached, early if possible."""
+        """Return the product of this function and `other`; `meter` counts the work and raises LimitReached."""
         return LatticePiecewise(self.numerator.times(other.numerator, meter), _added(self.poles, other.poles))
 
     def to_power(self, exponent: int, meter: Meter) -> LatticePiecewise:
@@ -505,8 +505,8 @@ class LatticeTrend:
 class Unsettled(Undecided):
     """Raised by `lattice_trend` if no single formula holds for every integer k from the given start on.
 
-    `enough` is the start to try next: the first inequality that was found to change with k does not change from k =
-    enough on. Other inequalities may still change there.
+    `enough` is the start to try next. From k = `enough` on, the first inequality in k that was found true for some k
+    and false for others has one truth value. Other inequalities may still change.
     """
 
     def __init__(self, enough: int) -> None:
@@ -641,8 +641,8 @@ class _Summation:
     ) -> Iterator[tuple[Summands, list[IntegerInequality]]]:
         """Yield (summands', system') for each combination of residues modulo `modulus` of the variables in `partners`.
 
-        They are `summands` and `system` with `modulus`·x_w + r_w in place of each x_w of these variables, where r_w is
-        its residue.
+        summands' and system' are `summands` and `system` with `modulus`·x_w + r_w in place of the variable x_w, for
+        each w of `partners` and its residue r_w.
         """
         if modulus ** len(partners) > self._limits.classes:
             raise LimitReached("classes", f"a constraint needs more than {self._limits.classes} residue classes")
@@ -688,9 +688,9 @@ class _Summation:
 def _substituted(
     h: IntegerInequality, v: int, slopes: dict[int, int], constant: int, less: int = 0
 ) -> IntegerInequality:
-    """Return the inequality `h` with the form Σ `slopes`[w]·x_w + `constant` in place of x_`v`, and minus `less`.
+    """Return the inequality f - `less` >= 0, where f is the left side of `h` with a form in place of x_`v`.
 
-    If `h` becomes f >= 0 by the replacement, the result is f - `less` >= 0.
+    The form is Σ `slopes`[w]·x_w + `constant`. If x_v does not occur in `h`, the result is `h`, and `less` must be 0.
     """
     here = h.coefficient(v)
     if not here:

@@ -105,9 +105,9 @@ MOST_OF_INTEGERS = 20_000
 class Measurer:
     """Computes probabilities of events in closed form, and remembers them for each tree of noises and each event.
 
-    `integrals` counts the trees that had to be integrated so far. When the remembered results have more than
-    `remembered` terms together, all are forgotten. `limits` bound the work for one event. If `tree_steps` is given, a
-    tree of real noises that is expected to need more terms is refused before it is expanded.
+    `integrals` counts the trees that have been integrated. When the remembered results have more than `remembered`
+    terms together, all are forgotten. `limits` bound the work for one event. If `tree_steps` is not None, a tree that
+    is expected to take more than this number of steps is refused before it is integrated.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -151,9 +151,9 @@ class Measurer:
     def factors(self, event: Happening) -> list[Factor] | None:
         """Return independent factors whose probabilities multiply to that of `event`, or None if the probability is 0.
 
-        A factor is a probability in closed form, or an object that stands for one: a tree of real noises, or an
-        integral or series that encloses it. The probability of a tree is taken at `stretch`·eps. Raises LimitReached if
-        the closed form of one part is too long.
+        A factor is a probability in closed form, a tree of real noises whose probability is not computed yet, or an
+        integral or series that encloses a probability. A tree counts with its probability at `stretch`·eps, where
+        `stretch` is a field of the tree. Raises LimitReached if the closed form of one part is too long.
         """
         if isinstance(event, RunGraph):
             return [self.measure(event)]
@@ -209,7 +209,7 @@ class Measurer:
         return result
 
     def _part_or_sum(self, event: Event) -> Factor:
-        """Return the probability of `event` in closed form, or as a series over integers if that form is too long.
+        """Return the probability of `event` in closed form, or as a `LatticeSum` if that form is too long.
 
         The event does not fall into independent parts. Raises LimitReached if the closed form is too long and the event
         does not bound one sum of integer noises.
@@ -257,10 +257,10 @@ class Measurer:
         return self._system(system, _Budget(self.limits.trees, self.limits.trees), 0)
 
     def _system(self, system: DifferenceSystem, budget: _Budget, depth: int) -> Closed:
-        """Return the probability of `system`; `budget` counts, and limits, the systems into which cycles are split.
+        """Return the probability of `system`.
 
-        `depth` is the number of splits that have led to `system`. If it is not 0, implied inequalities are already
-        removed.
+        `budget` counts the systems into which cycles are split, and raises LimitReached. `depth` is the number of
+        splits that have led to `system`. If it is not 0, implied inequalities have been removed.
         """
         components = self._parts_of(system)
         means, lower, unit = system.means, system.lower, system.unit
@@ -555,9 +555,9 @@ class BoundMeasurer:
         return result
 
     def intern(self, value: Closed, made: ClosedForm | None = None) -> ClosedForm:
-        """Return the object of this measurer for the function `value`, so that equal functions are one object.
+        """Return the one object of this measurer for the function `value`, so that equal functions are one object.
 
-        If there is none yet, it is `made`, or a new object if `made` is None.
+        At the first call for a function the object is `made`, or a new one if `made` is None.
         """
         form = self._interned.get(value)
         if form is None:
@@ -616,11 +616,9 @@ MOST_BITS = 50_000
 class _Product:
     """The product of `weight` and of `factors`, the probabilities of independent events; 0 if `factors` is None.
 
-    `noises` is the number of noises of the events. `variation` is an upper bound of the square of a product: that of
-    the
-    total variations of the laws of these noises, except normal laws. The bound holds for every complex eps with |eps -
-    e|
-    <= DISK·e and every e > 0, where DISK is a constant of this room.
+    `noises` is the number of noises of the events. Let v be the product of the total variations of the laws of these
+    noises, except normal laws. `variation` is an upper bound of v² for every complex eps with |eps - e| <= DISK·e and
+    every e > 0, where DISK is a constant of this room.
     """
 
     weight: ExpPoly
@@ -674,8 +672,8 @@ class UnexpandedBound:
     def functions(self) -> normals.NormalSum | None:
         """Return the bound as a sum of exponential polynomials times normal distribution functions, or None.
 
-        The result is None unless each product has a single factor, and the factor is the probability of bounds on one
-        normal value.
+        The result is None unless each product has a single factor: the probability that bounds on one normal value
+        hold.
         """
         total = normals.NormalSum.collect(ExpPoly.constant(self.constant), ())
         for product in self.products:

@@ -117,9 +117,9 @@ class Normal:
 
     @property
     def linear(self) -> Fraction:
-        """Return 0: no factor e^{c·|z|} is needed to bound the density when a complex z is added to its argument.
+        """Return 0, the c of the factor e^{c·|z|} by which |density| may grow when z is added to its argument.
 
-        Laplace noise has such a factor.
+        It is 0 because `curvature` alone bounds the growth.
         """
         return _ZERO
 
@@ -164,9 +164,9 @@ class Exponential:
 
     @property
     def curvature(self) -> Fraction:
-        """Return 0: no factor e^{c·y²/2} is needed to bound the density when iy is added to its argument.
+        """Return 0, the c of the factor e^{c·y²/2} by which |density| may grow when iy is added to its argument.
 
-        Normal noise has such a factor.
+        It is 0 because `linear` alone bounds the growth.
         """
         return _ZERO
 
@@ -481,10 +481,10 @@ def wanted_bits(length: int) -> int:
 
 
 def blurred(series: flint.arb_series, error: flint.arb, center: Fraction) -> flint.arb_series:
-    """Return `series` with wider coefficients: a Taylor series at `center` of f + g for an unknown function g, too.
+    """Return `series` with coefficients widened so that they enclose also the Taylor series at `center` of f + g.
 
-    `series` is that of f. The function g is analytic, and |g| <= `error` for all complex eps with |eps - `center`| <=
-    DISK·`center`. The result encloses the coefficients of f + g for every such g.
+    f is the function that `series` encloses. g may be any analytic function with |g| <= `error` for all complex eps
+    with |eps - `center`| <= DISK·`center`.
     """
     length, error = flint.ctx.cap, error.upper()
     radius = flint.arb(to_fmpq(DISK * center))
@@ -602,13 +602,13 @@ class _Rule:
 
 @frozen
 class _NodeGrid:
-    """The nodes `step`·k, with |k| <= `reach`, of a trapezoid rule at one eps, and the bounds that share values.
+    """The nodes `step`·k, with |k| <= `reach`, of a trapezoid rule at one eps, and values that bounds share there.
 
     A bound a·t + d·eps is a·(t + s) with s = d·eps/a. So bounds of leaves with equal laws and equal a are one function
     of t + s. If their s differ by multiples of `step`, the function is evaluated at the numbers of one arithmetic
-    progression, called a column. `places` maps each bound (law, a, d) to its column and to the index at which its
-    values start there. `longer` maps each column to the number of its values beyond the 2·reach + 1 that a single bound
-    needs.
+    progression, called a column. `places` maps each bound (law, a, d) to its column and to the index in the column
+    where its values start. `longer` maps each column to the number of its values beyond the 2·reach + 1 that a single
+    bound needs.
     """
 
     step: Fraction
@@ -888,9 +888,10 @@ def _pieces(values: Sequence[Spread], rows: _Rows) -> tuple[Spread | None, tuple
 
 
 def _canonical(center: Spread, pieces: tuple[NormalPiece, ...]) -> tuple[NormalPiece, ...]:
-    """Return `pieces`, or their mirror image with -t for the center t: one choice for an event and its mirror image.
+    """Return `pieces`, or the pieces for -t in place of the center t, whichever come first in a fixed order.
 
-    `center` is the law of t. Only integrals over the whole line with normal laws are changed.
+    An event and its mirror image get the same result. `center` is the law of t. Only integrals over the whole line with
+    normal laws are changed.
     """
     match pieces:
         case (NormalPiece(low=None, high=None, leaves=leaves),) if isinstance(center, Normal):

@@ -274,9 +274,9 @@ def _ends(centers: Sequence[Center]) -> list[_Ends]:
 class _Growth:
     """The constants of the bound `count`·exp(`curvature`·y²/2 + `drift`·ν·y + `spread`·ν²/2) of an integral.
 
-    The integral is over one noise, a center, in a tree of noises. The integrand is the absolute value of the function
-    that is integrated, at points where the center, its parent or both have the imaginary part y. The number eps is in a
-    disk with the radius ν, or real if ν = 0.
+    The integral is over one noise, a center, in a tree of noises. Its integrand is the absolute value of the center's
+    integrand, where the center, its parent or both have the imaginary part y. The number eps is in a disk with the
+    radius ν, or real if ν = 0.
     """
 
     curvature: Fraction
@@ -321,8 +321,8 @@ class _Rules:
     def choose(measure: TreeMeasure, near: normal.Ends, *, wide: bool) -> _Rules:
         """Return quadrature rules for the probability `measure`, with errors close to FLINT's precision.
 
-        `near` is a pair of rationals, one below and one above eps/unit. If `wide`, the errors are bounded on the disk
-        of complex eps around it, too. Raises LimitReached.
+        `near` is a pair of rationals, one below and one above e = eps/unit. If `wide`, the bounds of the errors hold
+        also on the disk of complex numbers around e. Raises LimitReached.
         """
         centers = measure.centers
         away = DISK * near[1] if wide else _ZERO
@@ -417,7 +417,8 @@ def _all_moves(center: Center, ends: _Ends, above: Fraction) -> list[Fraction]:
     """Return all offsets w of nodes k·h + w·eps of `center` that are used with parent nodes k'·h' + `above`·eps.
 
     h and h' are the steps of the quadrature rules of the center and its parent. There is one offset for each number of
-    `ends`, where the integral over the center is cut. If there is none, the only offset is that of the center's mean.
+    `ends`, where the integral over the center is cut. Without such numbers, the only offset is that of the center's
+    mean.
     """
     return [*ends.still, *(above - u for u in ends.moving)] or [center.slope * above]
 
@@ -441,7 +442,7 @@ def _growths(
 def _growth(
     center: Center, moves: set[tuple[Fraction, Fraction]], handed: Sequence[_Growth], mine: int, parents: int
 ) -> _Growth:
-    """Return the constants of the bound for the integral over `center`, with complex values of it and of its parent.
+    """Return the constants of the bound for the integral over `center`, where the center or its parent may be complex.
 
     The center has the imaginary part `mine`·y and its parent `parents`·y, where `mine` and `parents` are 0 or 1. Nodes
     of the two are k·h + w·eps and k'·h' + w'·eps, for the steps h and h' of their quadrature rules. `moves` has the
@@ -482,7 +483,7 @@ class _Stretch:
 
     A `low` or `high` of None is infinite. `near` has the leaves with the bounds that are decisive on the interval. The
     center's `_Ends.still` cut the line into parts, counted from 0. `piece` is the number of the part that contains this
-    interval. It is needed because the messages of the center's children are other functions on each part.
+    interval: the messages of the center's children are different functions on each part.
     """
 
     low: _End | None
@@ -494,8 +495,8 @@ class _Stretch:
     def integrals(self) -> Sequence[tuple[int, _End | None, bool]]:
         """The integrals over half-lines, or over the whole line, that add up to the integral over this interval.
 
-        Each is (sign, end, below). If below is True, the half-line is below the end, otherwise above; an end of None
-        means the whole line. The integral counts with its sign, 1 or -1.
+        Each is (sign, end, below): the integral is multiplied by sign, 1 or -1. The half-line is below the end if below
+        is True, otherwise above; an end of None means the whole line.
         """
         if self.high is None:
             return [(1, self.low, False)]
@@ -649,10 +650,10 @@ class _Messages:
         return result
 
     def _factors(self, center: Center, stretch: _Stretch, *, paired: bool) -> Iterator[tuple[Fraction, Forms, int]]:
-        """Yield the factors of the integrand on `stretch` that depend on the center's parent, or all others.
+        """Yield the factors of the integrand on `stretch`: if `paired`, those that depend on the parent of `center`.
 
-        `paired` selects those of `center` that depend on its parent. A factor is (variance, bounds, count). For a leaf,
-        count is the number of equal leaves; a count of 0 marks the density of the center.
+        If not `paired`, yield the others. A factor is (variance, bounds, count). For a leaf, count is the number of
+        equal leaves; a count of 0 marks the density of the center.
         """
         for variance, forms, count in [(center.variance, ((_ONE, -center.slope, _ZERO),), 0), *stretch.near]:
             if any(b for _, b, _ in forms) == paired:
@@ -686,11 +687,11 @@ class _Messages:
 
 
 class _Argument:
-    """The values of a·t + b·x + d·eps at the nodes of a center t and its parent x, each passed to a function once.
+    """The number a·t + b·x + d·eps at the nodes of a center t and its parent x, as the argument of one function.
 
     Nodes are t = k·h + w·eps and x = j·h' + w'·eps for integers k and j, where h and h' are the steps of the quadrature
-    rules. So the value is an integer multiple of one number, plus a multiple of eps, and many pairs of nodes have the
-    same value.
+    rules. So the number is an integer multiple of one constant, plus a multiple of eps. Many pairs of nodes give the
+    same number, for which the function is evaluated once.
     """
 
     def __init__(
@@ -708,9 +709,8 @@ class _Argument:
     def values(self, of: Callable[[Value], Value], mine: range, j: int) -> Sequence[Value]:
         """Return the results of the function `of` at the nodes k in `mine` of the center and node `j` of its parent.
 
-        The argument of the function is the value of a·t + b·x + d·eps at these nodes.
-
-        `of` must be the same function in all calls, because its results are remembered.
+        The argument of `of` is a·t + b·x + d·eps. All calls must pass the same function, because its results are
+        remembered.
         """
         start, step, known = self._second * j, self._first, self._known
         numbers = range(start + step * mine[0], start + step * mine[-1] + step, step) if step else [start]
@@ -818,14 +818,14 @@ def tree_measure(values: Sequence[normal.Spread], rows: _Rows, unit: Real, *, fi
 def _leaves(rows: _Rows, count: int, first: int) -> frozenset[int]:
     """Return the indices of values, called leaves, that are independent of each other given all other values.
 
-    Each of `rows` is a half-space over values, and no two leaves occur in the same one. `count` is the number of
-    values. A value becomes a leaf if
+    Each of `rows` is a half-space over values, and no two leaves occur in the same half-space. `count` is the number of
+    values. A value is a leaf in three cases:
 
-    1. it occurs in exactly one half-space,
-    2. its half-spaces contain one other value that is not a leaf, or
-    3. they contain two others, which are also connected by half-spaces without this value.
+    1. It occurs in exactly one half-space.
+    2. Its half-spaces contain exactly one other value that is not a leaf.
+    3. Its half-spaces contain exactly two others, which half-spaces without this value connect, too.
 
-    In 2 and 3, the value with the index `first` is tried before the others.
+    In cases 2 and 3, the value with the index `first` is tried before the others.
     """
     inside = [[n for n, (row, _) in enumerate(rows) if place in row] for place in range(count)]
     leaves = {place for place in range(count) if len(inside[place]) == 1}
@@ -860,8 +860,8 @@ def _components(members: Iterable[int], groups: Iterable[set[int]]) -> list[set[
 def _bases(centers: Sequence[int], forms: Sequence[_Row]) -> Iterator[Sequence[_Row]]:
     """Yield two bases of the space of linear forms in the values with the indices `centers`.
 
-    The first basis has the values themselves. The second is chosen from `forms`, short ones first; if they do not span
-    the space, values complete it.
+    The first basis has the values themselves. The second is chosen from `forms`, those with few values first; if they
+    do not span the space, values complete it.
     """
     units: list[_Row] = [{place: _ONE} for place in centers]
     yield units
@@ -942,8 +942,9 @@ def _rooted(coordinates: _Coordinates, bounded: Sequence[_BoundedValue]) -> tupl
     """Return the coordinates of `coordinates` as the centers of a tree, each child before its parent.
 
     Each item of `bounded` is stored with the lowest center that its bounds contain. Raises OutsideFragment if bounds or
-    dependences connect the coordinates in a cycle, if one item contains more than two coordinates, or if bounds of one
-    center are equal on lines of several directions.
+    dependences connect the coordinates in a cycle, or if one item contains more than two coordinates. Raises
+    OutsideFragment also if the lines in the plane of a center and its parent on which two bounds are equal are not all
+    parallel.
     """
     supports = [each.support for each in bounded]
     if any(len(support) > 2 for support in supports):

@@ -1,11 +1,11 @@
 """Piecewise exponential polynomials of one variable: densities, products, tails, convolutions.
 
-**Sizes.** The length of a closed form is estimated before it is expanded, from the sizes of its factors. For all terms
-c·eps^k·e^{q·eps}·X^n·e^{l·X} with one l, a `Size` keeps only the greatest possible number, the range of q, and the
+**Sizes.** The length of a closed form is estimated before it is expanded, from the sizes of its factors. Take all terms
+c·eps^k·e^{q·eps}·X^n·e^{l·X} with the same l. A `Size` has only an upper bound of their number, the range of q, and the
 greatest k + n. Terms with equal exponents add up, so there are at most as many terms as exponents in that range.
 
-The estimate costs a small part of the expansion. It is good where means are generic, when each noise doubles the terms,
-and where means are multiples of one number, when there are no more terms than multiples.
+The estimate costs a small part of the expansion. It is close in two cases: each noise doubles the number of terms if
+the means are generic, and there are only as many terms as multiples if the means are multiples of one number.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class Slopes:
 
     @property
     def width(self) -> int:
-        """The number of coefficients, where each pair of a factor e^{l·X} and a power of X that occurs has one."""
+        """The number of coefficients: one for each pair of a factor e^{l·X} and a power of X that occurs with it."""
         return sum([len(powers) for _, powers in self.parts.values()])
 
     def product(self, other: Slopes) -> Slopes:
@@ -321,7 +321,7 @@ class Piece:
         return not len(self)
 
     def size(self) -> int:
-        """Return the number of terms, where a term with long exponents or coefficients counts for several."""
+        """Return the number of terms times a weight that grows with the lengths of exponents and coefficients."""
         return len(self) * self._term_size() if len(self) > 1 else len(self)
 
     def _term_size(self) -> int:
@@ -366,7 +366,7 @@ class Piece:
         return units
 
     def times(self, other: Piece, meter: Meter) -> Piece:
-        """Return the product of this function and `other`; `meter` raises LimitReached, early if possible."""
+        """Return the product of this function and `other`; `meter` counts the work and raises LimitReached."""
         meter.product(len(self), len(other), self.bits, other.bits)
         most = len(self) * len(other)
         if most > _MANY_TERMS:
@@ -506,10 +506,10 @@ def _ring_element(value: RingTerms) -> RingElement:
 def restricted(
     breaks: tuple[int, ...], pieces: tuple[_T, ...], low: int | None, high: int | None, zero: _T
 ) -> tuple[tuple[int, ...], tuple[_T, ...]]:
-    """Return (breaks, pieces) of a piecewise function on the interval from eps·`low` to eps·`high`, `zero` elsewhere.
+    """Return (breaks', pieces') of the function that is f from eps·`low` to eps·`high`, and `zero` elsewhere.
 
-    The function is given by `breaks` and `pieces`. A `low` or `high` of None is infinite. The result is `zero`
-    everywhere if `low` >= `high`.
+    f is the piecewise function with `pieces` between `breaks`. A `low` or `high` of None is infinite. The result is
+    `zero` everywhere if `low` >= `high`.
     """
     if low is not None and high is not None and low >= high:
         return (), (zero,)
@@ -583,7 +583,7 @@ class Piecewise:
         return sum([piece.size() for piece in self.pieces])
 
     def times(self, other: Piecewise, meter: Meter) -> Piecewise:
-        """Return the product of this function and `other`; `meter` raises LimitReached, early if possible."""
+        """Return the product of this function and `other`; `meter` counts the work and raises LimitReached."""
         breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)
         product = Piecewise(breaks, tuple([left.times(right, meter) for left, right in pairs])).trimmed()
         meter.size(product.size())
@@ -631,7 +631,7 @@ class Piecewise:
         return Piecewise(tuple([b - offset for b in self.breaks]), tuple([p.shifted(offset) for p in self.pieces]))
 
     def plus(self, other: Piecewise, meter: Meter) -> Piecewise:
-        """Return the sum of this function and `other`; `meter` raises LimitReached if it is too long."""
+        """Return the sum of this function and `other`; `meter` raises LimitReached if the sum is too long."""
         breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)
         result = Piecewise(breaks, tuple([left.plus(right) for left, right in pairs]))
         meter.size(result.size())
@@ -855,7 +855,7 @@ def _product(left: SizedPiece, right: SizedPiece, meter: Meter) -> SizedPiece:
 
 
 def _watch_sparse(piece: SizedPiece, low: int | None, high: int | None, meter: Meter) -> None:
-    """Raise LimitReached for a `piece` with many terms whose exponents are far apart at one end of its interval.
+    """Raise LimitReached if a `piece` of many terms has exponents of eps far apart at one end of its interval.
 
     The interval is from eps·`low` to eps·`high`, where None is infinite. The integral of the piece would have many
     terms, too, and finding its sign would take too long. `meter` counts the work.
@@ -917,7 +917,7 @@ class SizedPiecewise:
         return SizedPiecewise(*restricted(self.breaks, self.pieces, low, high, {}))
 
     def piece_before(self, point: int | None) -> SizedPiece:
-        """Return the sizes for the piece that ends at eps·`point` or contains it; for the last piece if None."""
+        """Return the sizes for the piece whose interval ends at eps·`point` or contains it; the last piece for None."""
         return self.pieces[-1 if point is None else bisect_left(self.breaks, point)]
 
     def times(self, other: SizedPiecewise, meter: Meter) -> SizedPiecewise:
@@ -971,8 +971,8 @@ def _values(terms: Sequence[tuple[int, Size]], point: int) -> list[tuple[int, Si
 def watch_product_of(factors: Sequence[tuple[SizedPiecewise, int]], meter: Meter) -> None:
     """Raise LimitReached if the product of `factors`, pairs (function, power), is expected to have too many terms.
 
-    It has too many if all pieces of the product together have more terms than `meter` has steps left. Terms with long
-    coefficients count for several: each integral of e^{l·X} divides by l, so denominators grow.
+    It has too many if all pieces of the product together have more terms than `meter` has steps left. A term with long
+    coefficients has a greater weight: each integral of e^{l·X} divides by l, so denominators grow.
     """
     breaks = sorted({b for function, _ in factors for b in function.breaks})
     denominator = 1

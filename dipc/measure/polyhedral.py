@@ -115,8 +115,8 @@ def _written_out(system: ValueSystem, coefficients: dict[int, Fraction]) -> dict
 def _kernel(noise: Noise, factor: Fraction) -> Kernel:
     """Return the density of `factor` times (`noise` minus its mean), up to a constant factor; `factor` is not 0.
 
-    For discrete Laplace noise, the density of Laplace noise with the same rate stands for its masses. Raises
-    OutsideFragment for laws whose density is not made of exponentials.
+    For discrete Laplace noise, return the density of Laplace noise with the same rate. Raises OutsideFragment for laws
+    whose density is not made of exponentials.
     """
     if noise.law.whole:
         sides = noise.law.sides(noise.rate)
@@ -162,10 +162,10 @@ def _merged(noises: Sequence[Noise], rows: list[tuple[dict[int, Fraction], Fract
 
 
 def _introduce(system: ValueSystem, row: int) -> bool:
-    """Replace a noise n, in the constraints of `system`, by a value n + t·r for another value r, and return True.
+    """Replace a noise n, in the constraints of `system`, by the sum n + t·r for another value r, and return True.
 
-    n and r occur in the constraint with the index `row`. Wherever n occurs, r occurs with t times its coefficient, so
-    the new value replaces both. Return False if there are no such n and r.
+    n and r occur in the constraint with the index `row`. In every constraint with n, the coefficient of r is t times
+    that of n, so r no longer occurs there. Return False if there are no such n and r.
     """
     columns: dict[int, dict[int, Fraction]] = {}
     for position, (coefficients, _) in enumerate(system.rows):
@@ -234,7 +234,7 @@ def normalizer(noise: Noise) -> ExpPoly:
 def _normalized(measure: ExpPoly, noises: Iterable[Noise]) -> Closed:
     """Return `measure` divided by the product of `normalizer(noise)` over all `noises`.
 
-    `measure` is a probability computed with densities that lack this constant factor.
+    `measure` is a probability that was computed with densities not yet divided by their normalizers.
     """
     below = ExpPoly.ONE
     for noise in noises:
@@ -245,8 +245,11 @@ def _normalized(measure: ExpPoly, noises: Iterable[Noise]) -> Closed:
 def value_tree_measure(event: Event, limit: Limits) -> Closed:
     """Return the exact probability, for every eps > 0, that all constraints of an `event` over continuous noises hold.
 
-    Raises OutsideFragment if the constraints, over sums of noises, contain a cycle or do not compare two sums each.
-    Raises LimitReached if the work exceeds `limit`.
+    Raises LimitReached if the work exceeds `limit`. Raises OutsideFragment in three cases:
+
+    * a constraint relates more than two sums of noises;
+    * two sums are compared in two different proportions;
+    * the sums are compared in a cycle.
     """
     if any(c.constant < 0 for c in event.constraints if not c.coefficients):
         return ExpPoly.ZERO
@@ -262,8 +265,8 @@ def value_tree_measure(event: Event, limit: Limits) -> Closed:
 def lattice_tree_measure(event: Event, limit: Limits) -> Quotient:
     """Return the exact probability that all constraints of an `event` over discrete Laplace noises hold.
 
-    Each constraint must mention a noise. Raises OutsideFragment if the constraints, over sums of noises, contain a
-    cycle or do not compare two sums each. Raises LimitReached if the work exceeds `limit`.
+    Each constraint must mention a noise. Raises LimitReached if the work exceeds `limit`. Raises OutsideFragment as
+    `value_tree_measure` does, and if multiples of integers other than 1 and -1 are compared.
     """
     rows = tuple(map(_closed, event.constraints))
     tree = _Masses(value_system(Event(event.noises, rows)), limit)
@@ -292,7 +295,8 @@ class _Forest(ABC, Generic[_Function]):
 
     A value is connected with its parent by bounds on their difference, or because it is the parent plus noise. All
     rates and lengths are rescaled to integers. `count` is the number of values, and `adjacent` has, for each value, the
-    values connected with it. `dense` says that the values are real, so that any lengths can be rescaled.
+    values connected with it. `dense` is True for real values. Lengths of integer values are integers already, and only
+    rates are rescaled.
     """
 
     #: Whether values are real, so that lengths may be counted in any unit.
@@ -432,8 +436,8 @@ class _Forest(ABC, Generic[_Function]):
     def _factors(self, root: int, seen: set[int]) -> list[_Function]:
         """Return the functions of the value `root` whose product is the integrand over it, and add its tree to `seen`.
 
-        The integrand is the density or mass of this value, times the probability of all constraints of its tree given
-        it.
+        The integrand is the density or mass of the root, times the probability of all constraints of the tree given the
+        root.
         """
         order, above = [root], {root: -1}
         for i in order:
@@ -666,7 +670,7 @@ class _Elimination:
 
 
 def independent_parts(event: Event) -> list[Event]:
-    """Return independent events whose conjunction is `event`: constraints that share noises are in one of them.
+    """Return independent events whose conjunction is `event`: constraints that share a noise are in the same event.
 
     Each constraint must mention a noise. Noises are renumbered in each event.
     """

@@ -256,10 +256,10 @@ def integral_of_series(factors: Sequence[tuple[SeriesPiecewise, int]], meter: Me
 
 
 def _changed(whole: SeriesTerms | None, before: Sequence[SeriesTerms], inside: Sequence[SeriesTerms]) -> SeriesTerms:
-    """Return the terms of the product of all series in `inside`, computed from an earlier product if possible.
+    """Return the terms of the product of all series in `inside`.
 
-    The earlier product is `whole`, that of all series in `before`, which has as many items; most of them are also in
-    `inside`. If `whole` is None, there is no earlier product.
+    `whole` is the product of all series in `before`, or None if it is not known. `before` has as many items as
+    `inside`, most of them equal, so the product is computed from `whole` where that is possible.
     """
     changed = [index for index, piece in enumerate(inside) if whole is None or before[index] is not piece]
     if whole is None or any(len(before[index]) != 1 for index in changed):

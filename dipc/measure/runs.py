@@ -42,8 +42,9 @@ _EVERYWHERE = Piecewise((), (Piece.of_terms({(0, 0, 0, 0): flint.fmpq(1)}),))
 def run_measure(graph: RunGraph, limits: Limits) -> Closed:
     """Return the exact probability, for every eps > 0, that all conditions of some path through `graph` hold.
 
-    Raises OutsideFragment for noises that are not all Laplace or all discrete Laplace, and for a step that compares its
-    noises in a cycle, or otherwise than by bounds on differences. Raises LimitReached if the work exceeds `limits`.
+    Raises OutsideFragment unless all noises are Laplace or all are discrete Laplace. Raises OutsideFragment also for a
+    step that compares noises in a cycle, or has a condition that does not bound one noise or one difference. Raises
+    LimitReached if the work exceeds `limits`.
     """
     system = _System.from_graph(graph)
     meter = Meter(limits)
@@ -167,7 +168,7 @@ class _Passing(Generic[_Function]):
         return numbers
 
     def _future(self, step: RunStep, links: _Links, goal: int | None) -> _Future:
-        """Return a key such that steps with the same key have the same probability of `step` and all later steps.
+        """Return a key for `step`: steps with equal keys have equal probabilities that they and all later steps hold.
 
         The key does not name the noise that is live before the step. `links` has the ranges that the step requires of
         differences of noises. `goal` is the number of the function of the node after the step, or None if this node has
@@ -190,7 +191,7 @@ class _Passing(Generic[_Function]):
         return self._passed(step, links, names).integral(self._meter)
 
     def _passed(self, step: RunStep, links: _Links, names: Mapping[int, int]) -> _Function:
-        """Return the probability of `step` and all later steps, as a function of the noise that is live before.
+        """Return the probability of `step` and all later steps, as a function of the noise that is live before `step`.
 
         If no noise is live before the step, the probability is the integral of the result. `links` has the ranges that
         the step requires of differences of noises. `names` has, for each later node, the number of its function.

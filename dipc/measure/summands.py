@@ -1,4 +1,4 @@
-"""Sums of products of powers and exponentials of several variables, which are integrated or summed one at a time.
+"""Sums of products of powers and exponentials in several variables, integrated or summed over one variable at a time.
 
 A sum over integers of exponential polynomials is an exponential polynomial times factors 1/(1 - e^{-d·eps}) with d > 0,
 which are positive for every eps > 0. A summand lists these factors as `poles`; `closed_form` brings them over one

@@ -91,8 +91,8 @@ class Theta:
     def reach(self, center: Fraction, wanted: float, *, wide: bool) -> int:
         """Return an integer K such that Pr[|k| > K] is approximately e^-`wanted` at eps = `center`.
 
-        If `wide`, the sum of the absolute values of these masses is as small for all complex eps with |eps - `center`|
-        <= `center`/2.
+        If `wide`, the sum of |mass at k| over |k| > K is as small for all complex eps with |eps - `center`| <=
+        `center`/2.
         """
         return ceil(sqrt(wanted / self._least_exponent(center, wide=wide))) + 1
 
@@ -138,8 +138,8 @@ class Geometric:
     def reach(self, center: Fraction, wanted: float, *, wide: bool) -> int:
         """Return an integer K such that Pr[|k| > K] is approximately e^-`wanted` at eps = `center`.
 
-        If `wide`, the sum of the absolute values of these masses is as small for all complex eps with |eps - `center`|
-        <= `center`/2.
+        If `wide`, the sum of |mass at k| over |k| > K is as small for all complex eps with |eps - `center`| <=
+        `center`/2.
         """
         return ceil((wanted + 2) / (float(self.rate * center) / (2 if wide else 1)))
 
@@ -273,10 +273,10 @@ def _allowed_values(limits: Sequence[Limit], other: int, low: int, high: int) ->
 
 
 def summed_measure(event: Event) -> SummedMeasure | None:
-    """Return the probability of a connected `event` over integer noises, to be enclosed as a series; None if it is 0.
+    """Return the probability of a connected `event` over integer noises as an object that encloses it; None if it is 0.
 
-    At least one noise is discrete Gaussian. Raises OutsideFragment if the constraints do not compare sums of noises in
-    pairs, without cycles.
+    At least one noise is discrete Gaussian. Raises OutsideFragment if a constraint relates more than two sums of
+    noises, or if the sums are compared in a cycle.
     """
     try:
         return _tree(event, *_sums(event, united=False))
@@ -491,8 +491,8 @@ def _times_power(
 def lattice_sum(event: Event) -> LatticeSum:
     """Return the probability of `event`, whose constraints must all bound one sum of discrete Laplace noises.
 
-    Raises OutsideFragment if the half-spaces bound different sums, if noises are multiplied, and if some noise is not
-    discrete Laplace noise with an integer mean.
+    Raises OutsideFragment if the half-spaces bound different sums or contradict each other, if noises are multiplied,
+    and if some noise is not discrete Laplace noise with an integer mean.
     """
     if not event.constraints or not event.constraints[0].coefficients:
         raise OutsideFragment("no sum of noises is bounded")
@@ -541,8 +541,9 @@ def _primitive(item: Halfspace) -> tuple[tuple[tuple[int, int], ...], int]:
 def watch_rates(event: Event, degree: int = 0) -> None:
     """Raise LimitReached, before the work, if the closed form for the one sum that `event` bounds would be too long.
 
-    It is too long if the noises have many different rates, unless the denominator has at most the degree `degree` as a
-    polynomial in e^{u·eps}, where the rates are multiples of u. For other events nothing is raised.
+    It is too long if the noises have many different rates and the degree of the denominator exceeds `degree`. The
+    denominator is a polynomial in e^{u·eps}, where the rates are multiples of u. Events that do not bound one sum are
+    accepted.
     """
     try:
         rates = [rate for rate, _ in lattice_sum(event).rates]
