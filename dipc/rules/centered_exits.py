@@ -7,12 +7,12 @@ mu(u), which have mean 0. The slack s(u) = b + D·u + A·mu(u) is the only part 
 values of N, only grows. Exits exclude each other and their weights are not negative. A sum of weight·Pr over exits is
 therefore bounded below by the same sum at lower bounds of all slacks.
 
-**Uniting exits that differ in one comparison.** Of two exits with the events E and C, and E and not C, a bound exit by
-exit takes the worst case of C and of not C, which cannot both occur. But w·Pr[E, C] + v·Pr[E, not C] = v·Pr[E] + (w -
-v)·Pr[E, C], which for w >= v is a sum of the same kind with one constraint less. Only the laws of the noises matter:
-noises of equal laws can replace each other. For integer noises the opposite of f >= 0 is -f - 1 >= 0, so that N <= -1,
-N = 0 and N >= 1 are united in two steps. For this, a constraint may be written beside others that imply it: it is one
-of them, or at least the sum of two of them.
+**Uniting exits that differ in one comparison.** Let two exits have the weights w >= v, and the events "E and C" and "E
+and not C", in either order. A bound exit by exit takes the worst case of C and of not C, which cannot both occur. But
+w·Pr[E, C] + v·Pr[E, not C] = v·Pr[E] + (w - v)·Pr[E, C] is a sum of the same kind with one constraint less. Only the
+laws of the noises matter: noises of equal laws can replace each other. For integer noises the opposite of f >= 0 is
+-f - 1 >= 0, so that N <= -1, N = 0 and N >= 1 are united in two steps. The two exits may state E differently: a
+constraint that only one exit states must then be implied by a constraint of the other exit, or by the sum of two.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class NoiseComponent:
 
     @property
     def scales(self) -> bool:
-        """Whether the probability of the component depends only on its slacks multiplied by eps."""
+        """Whether the probability of the component is a function of the products slack·eps alone."""
         return all(noise.law.scales for noise in self.noises)
 
 
@@ -119,9 +119,9 @@ class CenteredExit:
     At inputs that satisfy `guards`, its probability is `weight` times the probabilities of the independent `parts`. A
     `weight` of None is 1.
 
-    `points` are about outputs without noise: output - right answer, its negative, or both. The output is near if each
-    of its points is at least -gamma. `in_balls` says that some output with continuous noise has to be within gamma of
-    the right answer from both sides, which has probability 0 if gamma is 0.
+    `points` are forms of the inputs. They say where an output without noise lies: output - right answer, its negative,
+    or both. The output is near if each of its points is at least -gamma. `in_balls` says that some output with
+    continuous noise has to be within gamma of the right answer from both sides, which has probability 0 if gamma is 0.
     """
 
     guards: tuple[Constraint, ...]
@@ -187,10 +187,11 @@ class ExitFinder:
         return tuple(_centered(exit_, centers) for exit_ in explored.towards(wanted, centers, region.guards))
 
     def bounded(self, region: Region) -> tuple[CenteredExit, ...] | None:
-        """Return the exits to the answer of `region` that a lower bound can use: all of their slacks are bounded below.
+        """Return the exits to the answer of `region` that a lower bound can use, or None.
 
-        The bounds have to hold on the region. All exits with such bounds are in the result, which may contain others.
-        It is None if the program has no graph of runs, or too many of these exits. Raises Undecided.
+        A lower bound can use an exit if all of its slacks are bounded below on the region. The result has all such
+        exits, and may contain others. It is None if the program has no graph of runs to the answer, or too many of
+        these exits. Raises Undecided.
         """
         if self._by_answer is None:
             return None
@@ -231,8 +232,8 @@ class ExitFinder:
     ) -> tuple[Sequence[ExitState], Mapping[int, Value | Affine | None], Sequence[int]]:
         """Return (the final states of all runs, the right answer, the sides on which near outputs are bounded).
 
-        - The states are those for the `finite` inputs, given by slot. There are none if they are too many, or if the
-          `metric` block defines which answers are near or the same.
+        - The states are those for the `finite` inputs, given by slot. The first element is empty if there are too many
+          states, or if the `metric` block defines which answers are near or the same.
         - The answer is that of `region`: a mapping from output slots to values.
         - A side is 1 if an output near the answer is at least answer - gamma, and -1 if it is at most answer + gamma.
         """
@@ -264,11 +265,11 @@ class ExitFinder:
     def _by_distance(
         self, explored: Exits, answers: NearAnswers, finite: Mapping[int, Value], region: Region, *, near: bool
     ) -> Iterator[CenteredExit]:
-        """Yield exits whose outputs are within gamma of det's answer, or, unless `near`, those whose outputs are not.
+        """Yield the exits in `explored`, each with guards under which its output is within gamma of det's answer.
 
-        `explored` has all exits for the `finite` inputs, and `region` gives det's answer. `answers` finds the inputs at
-        which an output is within gamma of it. An exit is yielded with one more condition among its guards: that the
-        input is one of these, or is not.
+        If `near` is False, the output is not within gamma under these guards. An exit is yielded once for each disjoint
+        case of this condition, as `answers` finds them. `explored` has all exits for the `finite` inputs, and `region`
+        gives det's answer.
         """
         known: dict[tuple[object, ...], tuple[tuple[Constraint, ...], ...]] = {}
         for exit_ in explored.all():
@@ -468,9 +469,10 @@ _MOST_EXITS = 60
 def united(exits: Sequence[CenteredExit], intervals: tuple[Interval, ...], limits: Limits) -> tuple[CenteredExit, ...]:
     """Return fewer or simpler exits with the same sum of weight·probability as `exits`, for all slacks.
 
-    Two exits are rewritten if they agree except for a constraint C that holds in one and fails in the other: w·Pr[E, C]
-    + v·Pr[E, not C] = v·Pr[E] + (w - v)·Pr[E, C]. The sum stays the same for all eps in `intervals`. Two exits are left
-    as they are if it is not proved, within `limits`, that the new weight is nowhere negative.
+    Two exits are rewritten if they differ only in a constraint C, which holds in one and fails in the other. Let E be
+    their common constraints, and w and v their weights: w·Pr[E, C] + v·Pr[E, not C] = v·Pr[E] + (w - v)·Pr[E, C]. The
+    sum stays the same for all eps in `intervals`. Two exits are left as they are if it is not proved, within `limits`,
+    that the new weight is nowhere negative.
     """
     centered_exits = list(exits)
     if len(centered_exits) > _MOST_EXITS:

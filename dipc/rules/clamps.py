@@ -2,18 +2,20 @@
 
 If `max(0, r)` is released, r below 0 and r above 0 are two exits, and each of them alone may be unlikely.
 
-**Lemma.** *Let w be an affine form of noises and inputs, a(u) the exact answer, and S one of the events w <= a + gamma,
-w >= a - gamma, both, or all. Suppose that for each exit of the program, at inputs of the class, all noises of S that
-lead to it give an output within gamma of a. Then Pr[output within gamma of a] >= Pr[S] at these inputs.* Exits cover
-all values of the noises. A noise that is not drawn on the way to an exit can be drawn before it and left unused. ∎
+**Lemma.** *Let w be an affine form of noises and inputs, and a(u) the exact answer. Let S be one of four events: w <= a
++ gamma, w >= a - gamma, the intersection of the two, or the certain event. Suppose that for each exit of the program,
+at inputs of the class, all noises of S that lead to the exit give an output within gamma of a. Then Pr[output within
+gamma of a] >= Pr[S] at these inputs.* Exits cover all values of the noises. A noise that is not drawn on the way to an
+exit can be drawn before it and left unused. ∎
 
-The condition for one exit is that two systems of linear inequalities over noises, inputs and gamma have no solution.
-Several outputs are near if each of them is: their events are intersected.
+The condition for one exit is that two systems of linear inequalities over noises, inputs and gamma have no solution. If
+a program has several outputs, their events are intersected.
 
 **Noises in a box.** *Let F be the event that the finite outputs are right, and N that the other outputs are near. Let
-the box B be the event that each noise of the outputs is within share·gamma of its mean. If, at each exit of F, B
-implies N, then Pr[F and N] >= Pr[F] - Pr[not B].* Indeed F and B imply N. ∎ The index of the greatest noisy value with
-its gap to the second is near in this way, although each exit alone compares noises that it releases.
+the box B be the event that each noise of the outputs is within share·gamma of its mean, for a number share > 0. If, at
+each exit of F, B implies N, then Pr[F and N] >= Pr[F] - Pr[not B].* Indeed F and B imply N. ∎ This applies to a program
+that releases the index of the greatest noisy value and its gap to the second, although each exit alone compares noises
+that it releases.
 """
 
 from __future__ import annotations
@@ -70,12 +72,12 @@ def near_whatever(
     """Return an event of noises in which all real outputs are near the `answer`, whichever exit the run takes.
 
     The event is written as an exit without guards. `states` are the final states of all runs, and `answer` maps output
-    slots to the right values. In the event, side·(answer - output) is at most the gamma of the claim, for each of
-    `sides`, which are 1 or -1, at all inputs that satisfy `guards`. The event is valid for each gamma from the given
-    `gamma` on.
+    slots to the right values. In the event, side·(answer - output) is at most the claim's gamma for each of `sides`,
+    which are 1 or -1, at all inputs that satisfy `guards`. This is true for every claim whose gamma is at least
+    `gamma`.
 
-    The result is None if no event is found. It is also None if each output is one form in all states, since the exits
-    then give as good a bound. Raises NotConfirmed.
+    The result is None if no event is found. It is also None if each output is one form in all states: the exits then
+    give a bound that is as good. Raises NotConfirmed.
     """
     forms = {
         slot: as_form(value)

@@ -331,8 +331,8 @@ def _scales(beta: ClaimExpression, names: Mapping[str, Parametric]) -> bool:
 def products(intervals: tuple[Interval, ...], greatest: Fraction | None) -> Interval:
     """Return the interval of all t = distance·eps for distances in (0, `greatest`] and eps in `intervals`.
 
-    A `greatest` of None means that every distance > 0 counts. The interval begins at 0, since distances may be
-    arbitrarily small.
+    If `greatest` is None, distances have no upper limit. The interval begins at 0, since distances may be arbitrarily
+    small.
     """
     if greatest is None:
         return Interval.POSITIVE

@@ -1,4 +1,4 @@
-"""The proof rules for a convex class of inputs, cheapest first: every service tries this list.
+"""The proof rules for a convex class of inputs, cheapest first: every kind of question tries this list.
 
 A goal is proved by one rule for the whole class, or by one rule for each part of it. A rule gives obligations, all of
 which have to hold: `proofs` yields them, `established_as_a_whole` and `proved_in_parts` try them.
@@ -6,10 +6,10 @@ which have to hold: `proofs` yields them, `established_as_a_whole` and `proved_i
 **Parts** of a class are proved separately. A class is cut by what its distance from other answers implies, and by signs
 of slacks. The parts cover the class, so that a statement proved of each part is true of all of its inputs.
 
-**Weights of choices** depend on eps alone, in bounds that depend on distance·eps. Where all such weights of a program
-are a + b·g for one function g of eps, as for one coin, they lie on the segment between their values at the least and
-the greatest g. A sum of weight·probability is linear in the weights. At every eps it is therefore at least the lesser
-of the sums at the two ends, whatever eps·distance is.
+**Weights of choices** depend on eps alone, in bounds that depend on distance·eps. Suppose that all such weights of a
+program are a + b·g with numbers a and b, for one function g of eps; a program with one coin is an example. The weights
+then lie on the segment between their values at the least and at the greatest g. A sum of weight·probability is linear
+in the weights. At every eps it is therefore at least the lesser of the sums at the two ends, whatever distance·eps is.
 """
 
 from __future__ import annotations
@@ -340,8 +340,8 @@ def established_by_integers(goal: Goal, start: int = 1) -> Asking[tuple[Establis
 def _slacks_beyond(goal: Goal) -> tuple[SlackBound, ...]:
     """Return bounds of the slacks of `goal` at the distance 2 from other answers.
 
-    The certificate has them beside the bounds at the distance 1, where a facet that moves with the distance cannot be
-    told from one that does not.
+    The result is empty if the claim is about no input at this distance. The certificate needs these bounds because
+    those at the distance 1 do not show which facets move with the distance.
     """
     beyond = goal.requiring(goal.setting.claim.at_number(Fraction(2)))
     return () if beyond.empty is not None else beyond.lower.evidence.slacks
@@ -415,9 +415,9 @@ class CoveringProofs:
 def least_needing(goal: Goal, needed: Needed, enough: Fraction) -> CoveringProofs:
     """Return those proofs of `goal` that hold for the least value of a constant that the claim leaves open.
 
-    They prove the goal for its whole class, or part by part. `needed` returns the least value for which a proof holds;
-    a proof for which it raises Undecided counts as needing infinity. The search ends at the first proofs that need at
-    most `enough`.
+    They prove the goal for its whole class, or part by part. `needed` returns the least value for which a proof holds.
+    If it raises Undecided for a proof, the least value is taken to be infinity. The search ends at the first proofs
+    that need at most `enough`.
     """
     best = _least_of_whole(goal, needed, enough)
     if best.needed is None or best.needed > enough:

@@ -1,24 +1,24 @@
 """Classes of inputs up to the exchange of inputs, so that only one of many alike classes is examined.
 
-If each of k queries is passed over in one of two ways, det has 2^k regions with one answer: below one threshold or
-above another, for each query separately. Which of the queries are below makes no difference as long as the queries can
-be exchanged.
+If a program treats each of k queries in one of two ways, det has 2^k regions with one answer: each query is below one
+threshold or above another. If the queries can be exchanged, only the number of queries below the threshold matters.
 
 **Lemma.** Let σ exchange inputs, so that d(σu, σu') = d(u, u') (as every norm here does), and let ν exchange noises so
-that ν(X) at u has the law of X at σu. Let the segments of det's series towards an answer (see `chain/series.py`) be the
-same after σ, except for their order, and those of the program's series after σ and ν. Then
+that ν(X) at u has the law of X at σu. Let σ change only the order of the segments of det's series towards an answer
+(see `chain/series.py`), and let σ and ν together change only the order of the segments of the program's series. Then
 
 1. det(u) is the answer if and only if det(σu) is, as products do not depend on the order of their factors;
-2. dd(σu) = dd(u) for these u: σ maps the inputs with another answer onto themselves, and keeps distances;
+2. dd(σu) = dd(u) for each u with the answer: σ maps the inputs with another answer onto themselves, and keeps
+   distances;
 3. Pr[answer] at σu equals Pr[answer] at u: the indicators are equal at (σu, νX) and (u, X), and the laws are the same.
 
 The claim depends on dd(u) and Pr[answer] at u alone. It holds at u if and only if it holds at σu, and one class
 represents all its images under σ. ∎
 
-Segments are compared once for each exchange of two. Two kinds of variables are exchanged: inputs that belong to one
-segment of det's series, together with all other inputs of it, and noises that belong to one segment of the program's
-series, in order. A variable of several segments stays where it is. Exchanges of one segment with each of the others
-generate all permutations of these, so that only the number of times each path is chosen matters.
+The conditions are tested for one pair of segments at a time. All inputs of a segment of det's
+series are exchanged together, if they belong to no other segment. Noises that belong to a single segment of the
+program's series are exchanged in order. A variable of several segments stays where it is. Exchanges of one segment with each of
+the others generate all permutations of these segments, so that only the number of times each path is chosen matters.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _Shape = tuple[object, ...]
 def classes_up_to_exchange(ideal: Ideal, exits: ExitFinder, few: int) -> Iterator[InputClass] | None:
     """Return classes such that every input can be mapped into one of them by exchanging inputs.
 
-    Each class stands for several regions of `ideal`, and its `count` says for how many. `exits` finds the exits of the
+    Each class represents several regions of `ideal`; its `count` is their number. `exits` finds the exits of the
     program. The result is None if det or the program has no series of segments, if det has at most `few` regions, if
     there would be too many classes, or if no inputs can be exchanged.
     """

@@ -13,9 +13,9 @@ Over ints, where forms are integers at integers, u' = u - k·d for k = floor((a_
 
     dd(u) <= floor((a_j·u - b_j)/w_j) + 1,  and dd(u) >= alpha implies a_j·u - b_j + w_j >= alpha·w_j.
 
-If no other region has det's answer on R, every way out of R leads to another answer. Otherwise the other regions with
-the same answer are excluded one by one, and a facet for which that fails keeps step 0. The class then has fewer
-half-spaces than possible, which only makes bounds less sharp. With a precondition (`requires`), the values outside are
+If no other region has det's answer on R, every way out of R leads to another answer. Otherwise each other region
+with the same answer must be proved not to be where the way out leads. A facet for which that is not proved does not
+move with alpha. The class then has fewer half-spaces than possible, which only makes bounds less sharp. With a precondition (`requires`), the values outside are
 treated as regions with the same answer: no input there is another answer.
 
 **Inner points suffice.** Let det have one answer on R, and R inner points. The distance of u from the fixed set of
@@ -143,10 +143,9 @@ def _retreating(guard: Constraint, width: Fraction) -> Moving:
 def _may_reach(region: Region, leaving: Way, other: Region, *, whole: bool = False) -> bool:
     """Return False only if no input of `region` enters the region `other` just after it leaves `region` across a facet.
 
-    `leaving` is the facet with the direction in which the input moves, straight. A linear program finds the least η >=
-    0 such that some input can be in the closure of `other` at the distance η behind the facet. The result is False if
-    there is none, or if it is positive. If `whole`, the facet is about ints. The result is then False if no input can
-    be in this closure at a distance of at most 1 behind the facet, where the facet's form is at most -1.
+    `leaving` is the facet, with the direction of the straight way across it. Just after means at arbitrarily small
+    distances behind the facet. If `whole`, the facet is about ints: just after then means at a distance of at most 1
+    behind the facet, where the facet's form is at most -1.
     """
     if _separated(leaving.facet, other.guards, leaving.width if whole else _ZERO):
         return False
@@ -364,11 +363,10 @@ def _implies(region: Region, one: Moving, other: Moving) -> bool:
 
 
 def _is_strip(forms: Sequence[Affine]) -> bool:
-    """Return True if `forms` bound a single form of ints that takes every integer value as its inputs take small steps.
+    """Return True if `forms` bound a single form of ints that one step can change by every integer from -w to w.
 
-    A step changes each int by -1, 0 or 1. All steps together have to change the form by every integer from -w to w,
-    where w is the sum of the absolute values of its coefficients. So k steps change it by every integer from -k·w to
-    k·w.
+    A step changes each int by -1, 0 or 1, and w is the sum of the absolute values of the form's coefficients. So k
+    steps can change the form by every integer from -k·w to k·w.
     """
     if len({form.inputs for form in forms} | {(-form).inputs for form in forms}) > 2:
         return False
@@ -476,7 +474,7 @@ class _Steps:
     """A test whether a change of some real and int inputs leads infinitely far away, by the `metric` block of `ideal`.
 
     - `here` has the inputs before the change, by slot: finite ones as values, the others as forms.
-    - `of_itself` has the indices of the conditions of the block that may hold for an input and itself.
+    - `of_itself` has the indices of those conditions of the block that may be True if no input changes.
     - `reading` has, for each input, the indices of the conditions that read its changed value.
 
     A condition that reads no changed input is False, unless its index is in `of_itself`.

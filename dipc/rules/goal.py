@@ -293,10 +293,10 @@ class Goal:
     def is_met(self, distance: Callable[[Mapping[int, Fraction]], Fraction | None]) -> bool:
         """Return True if the claim fails wherever the bound of `lower` is less than 1 - beta.
 
-        The corner is the input at which all slacks are least. If alpha = dd(u) is left open, the claim is about the
-        corner only if its dd is exactly alpha. This is known if all facets of the region move with alpha, and the
-        corner lies on one that moves. Otherwise it is tested at one alpha, which is enough if the claim is about all
-        eps > 0: `distance` returns dd at an input, or None for infinity.
+        The corner is the input at which all slacks are least, and `distance` returns dd at an input, or None for
+        infinity. If alpha = dd(u) is left open, the claim is about the corner only if dd is exactly alpha there. This
+        is certain if all facets of the region move with alpha and the corner lies on a facet that moves. Otherwise dd
+        is computed for one alpha, which is enough if the claim is about all eps > 0.
         """
         if not self.required.distances.alpha_rate:
             return True

@@ -402,10 +402,10 @@ def _corner_solved(
 
 
 def least(facets: Sequence[Moving], form: Moving, slots: Sequence[int], alpha: Fraction) -> dict[int, Fraction] | None:
-    """Return an input behind all `facets` at `alpha` at which the form of `form` is least.
+    """Return an input behind all `facets` at `alpha` at which the form of the half-space `form` is least.
 
     `slots` are the inputs. The result is None if no input is behind the facets. If the form is not bounded below behind
-    them, it is any input behind them.
+    them, the result is any input behind them.
     """
     match minimum(form.at_alpha(_ZERO), [facet.at_alpha(alpha) for facet in facets], slots):
         case Infeasible():

@@ -63,7 +63,7 @@ class InputClass:
     """The inputs of one region, for fixed values of the finite inputs, and what decides how far other answers are.
 
     - `finite` has the values of the finite inputs, by slot, and `region` the set of the other inputs.
-    - `decisive` is the region with only those outputs in its answer that count for dd(u). Answers are compared by them.
+    - `decisive` is the region with only those outputs in its answer that dd(u) compares.
     - `others` are the other regions in which det may give the same answer, `rivals` the regions in which it gives
       another one.
     - `alone`: det gives no other answer at all, so that dd is infinite.
@@ -71,11 +71,11 @@ class InputClass:
     - `rivals_at_one`: at the distance 1 from every input of the class, there is an input with another answer.
     - `whole` are the slots of the int inputs.
     - `integral`: all distances from other answers are integers.
-    - `incomplete`: there may be more exits with the answer than the known ones.
-    - `outside` are convex sets that together contain all inputs where `requires` does not hold, for these finite
-      inputs.
+    - `incomplete`: some exits to the answer may be left out of the bounds.
+    - `outside` are convex sets that together contain all inputs, with the values in `finite`, at which `requires` does
+      not hold.
 
-    A class can stand for `count` regions that an exchange of inputs maps into each other. It then has no `others` and
+    A class can represent `count` regions that an exchange of inputs maps into each other. It then has no `others` and
     `rivals`, which would be too many. Instead, `sections` has the guards of its region in groups, each with the
     conjunctions that could replace the group.
     """
@@ -259,11 +259,12 @@ def _mentioned(regions: Iterable[Region]) -> frozenset[int]:
 def same_answers(
     near: NearAnswers, classes: InputClass, answers: Sequence[Sequence[Answer]]
 ) -> list[tuple[tuple[Constraint, ...], InputClass]]:
-    """Cut the class `classes` into parts on each of which it is fixed which answers count as the same as its own.
+    """Cut `classes`, a single class of inputs, by the answers that count as the same as its own answer.
 
-    Return the guards of each part, with the class as it is there: its `others`, its `rivals`, and its flags. `answers`
-    are all answers that det gives. The `metric` block that `near` reads says which of them count as the same. Raises
-    Undecided, and DiagnosticError for an expression without a value.
+    Return the guards of each part, and the class with the `others`, the `rivals` and the flags of that part. Each of
+    `answers`, all answers that det gives, counts as the same at all inputs of a part or at none. The `metric` block
+    that `near` reads says which answers count as the same. Raises Undecided, and DiagnosticError for an expression
+    without a value.
     """
     cases: list[tuple[tuple[Constraint, ...], dict[tuple[Answer, ...], bool]]] = [((), {})]
     most = near.ideal.program.limits.pieces

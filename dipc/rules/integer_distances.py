@@ -3,7 +3,7 @@
 Over ints alpha = dd(u) is an integer k, and the probabilities of integer noise are not functions of k·eps. So no single
 obligation decides all distances, as one does for real inputs. Small distances are decided one by one. From some start
 on every slack is at least base + slope·k, and the bound of a rule is a closed form in eps and k (see `lattice_trend`).
-The claim holds if this closed form less 1 - beta is nowhere negative (see `never_negative` and `partial_sums.py`).
+The claim holds if this closed form is nowhere less than 1 - beta (see `never_negative` and `partial_sums.py`).
 """
 
 from __future__ import annotations
@@ -243,10 +243,10 @@ def _less(rate: Fraction) -> ExpPoly:
 
 
 def _unions(instance: Instance) -> Bounds | None:
-    """Return a sum over the exits of `instance` as a bound, without measuring events of too many noises.
+    """Return a lower bound of the probability from `instance` that measures only small groups of related noises.
 
-    Such an event fails with at most the sum of the probabilities that one of its half-spaces fails (a union bound). The
-    result is None if an exit has several such events.
+    A group of more than `_MOST_NOISES` noises is replaced by a union bound: its half-spaces fail with at most the sum
+    of the probabilities that each fails. The result is None unless each exit in the bound has exactly one such group.
     """
     distances, shares = instance.distances, []
     for centered in instance.exits:
@@ -313,10 +313,10 @@ def at_every_integer(goal: Goal, proving: Proving, start: int = 1) -> Asking[Pro
 
 
 def _by_rounded_gammas(goal: Goal, proving: Proving) -> Asking[ProofStep | Fraction | None]:
-    """Prove `goal` for every gamma by one proof for each integer k: it covers all gammas with k - 1 <= gamma < k.
+    """Prove `goal` for every gamma: one proof for each integer k covers all gammas with k - 1 <= gamma < k.
 
-    `proving` proves a goal about one k. For such a gamma, the probability is at least that at gamma = k - 1. If beta
-    never grows with gamma, it is at least that at gamma = k.
+    `proving` proves a goal about one k. For these gammas, the probability is at least the one at gamma = k - 1. If beta
+    never grows with gamma, beta is at least its value at gamma = k.
 
     Return the first step of the proof for the least k, or the first k for which `proving` failed. The result is None if
     this method does not apply, or if no proof for all large k at once is found.
@@ -334,13 +334,14 @@ def _by_rounded_gammas(goal: Goal, proving: Proving) -> Asking[ProofStep | Fract
 
 
 def _by_rounded_distances(goal: Goal, proving: Proving) -> Asking[ProofStep | Fraction | None]:
-    """Prove `goal` for every distance by one proof for each integer k: it covers all u with k - 1 < dd(u) <= k.
+    """Prove `goal` for every distance: one proof for each integer k covers all u with k - 1 < dd(u) <= k.
 
-    `proving` proves a goal about one k. For such inputs, facets of ints are as far away as for dd(u) = k, and other
-    facets as for dd(u) = k - 1. If beta never grows with the distance, it is at least its value at k.
+    `proving` proves a goal about one k. At these inputs, facets of ints have moved as far as for dd(u) = k, and other
+    facets as far as for dd(u) = k - 1. If beta never grows with the distance, beta is at least its value at k.
 
     Return the first step of the proof for the least k, or the first k for which `proving` failed. The result is None if
-    this method does not apply, or if no proof for all large k at once is found.
+    this method does not apply, if the goal is not proved at the distance 0, or if no proof for all large k at once is
+    found.
     """
     claim, required = goal.setting.claim, goal.required
     if required.distances.gamma_rate or not conditions.trend(claim.beta, "alpha", claim.names(), claim.intervals).falls:

@@ -1,9 +1,10 @@
 """An upper bound of the probability of other answers, for comparisons that cannot all be worst together.
 
-For Laplace noise and distances σ >= 0, Pr[N >= σ] = exp(-rate·eps·σ)/2. A product of such tails depends on Σ rate·σ
-alone. If that sum is at least V over the class, the product is at most one tail at V/rate times 1/2 for each other
-tail. Each σ alone can be 0 at an input where another one is large. For integer noise and integers σ >= 0 the tail is
-exp(-rate·eps·σ)/(1 + exp(-rate·eps)).
+For Laplace noise N of mean 0, the probability of a *tail* is Pr[N >= σ] = exp(-rate·eps·σ)/2 for σ >= 0. A product of
+tails depends on the sum of rate·σ over them alone. If that sum is at least V over the class, the product is at most one
+tail at σ = V/rate times 1/2 for each other tail. A bound of each tail by itself may be poor, because its σ can be 0 at
+an input where another σ is large. For integer noise and integers σ >= 0, a tail is exp(-rate·eps·σ)/(1 +
+exp(-rate·eps)).
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ class ProofStep:
 
     @property
     def exact(self) -> bool:
-        """Whether the claim is refuted if the obligation is."""
+        """Whether the claim fails if the obligation fails."""
         return self.sharpness is not Sharpness.BOUND
 
 
@@ -124,7 +124,7 @@ class ClaimedDistances:
         return slack.slope >= 0 and slack.base + (self.start or 0) * slack.slope >= 0
 
     def level(self, slack: SlackBound) -> centered_exits.Level:
-        """Return the pair (base, slope) that stands for a slack at its bound `slack` in an event.
+        """Return the pair (base, slope) that an event takes in place of a slack with the lower bound `slack`.
 
         - Without an open distance, it is (the bound as a number, 0).
         - For an open distance d, it is (the factor of d in the bound, 0): the event is measured at d = 1.
@@ -190,8 +190,8 @@ class ProvedClass:
     - `ceiling` proves an upper bound of alpha, so that the obligations cover all values of alpha·eps; None if alpha is
       unbounded, or not open.
     - `unverified` names the part of the proof that the checker cannot verify, or is None.
-    - `counted` is about a class that was proved separately for each integer distance. `step` is then about the distance
-      1, and `counted` has the bounds of slacks at greater distances.
+    - `counted` has the bounds of slacks at the distance 2, for a class that was proved separately for each integer
+      distance. The `step` is then about the distance 1. For any other class `counted` is empty.
     """
 
     step: ProofStep

@@ -1,9 +1,10 @@
 """A lower bound of a probability, sharper than exit by exit: over a box of probabilities of single comparisons.
 
 Let each event of the exits be a conjunction of independent comparisons, none twice in one exit. Then the sum of
-weight·Pr is a function of the probabilities p of single comparisons that is affine in each: w·p·q + v·(1 - p)·r. Such a
-function is least at a vertex of a box that contains them, and each p lies between its values at the least and the
-greatest slack of the class. A lower bound at all vertices therefore holds at every input of the class.
+weight·Pr is affine in the probability p of each single comparison. For example, it is w·p·q + v·(1 - p)·r for two exits
+with the weights w and v, where q and r are probabilities of other comparisons. Such a function is least at a vertex of
+a box that contains the probabilities, and each p lies between its values at the least and the greatest slack of the
+class. A lower bound at all vertices therefore holds at every input of the class.
 """
 
 from __future__ import annotations
@@ -103,8 +104,8 @@ def _complement(component: NoiseComponent) -> NoiseComponent | None:
 def _ends(component: NoiseComponent, instance: Instance) -> list[End]:
     """Return the least and the greatest probability of `component`, a comparison, over the inputs of `instance`.
 
-    A probability is given by the slack at which the comparison has it, as (base, slope) for base + slope·distance. It
-    is given as False if it is 0, and as True if it is 1.
+    A probability is represented by a slack with which the comparison has this probability: a pair (base, slope), for
+    base + slope·distance. False represents the probability 0, and True the probability 1.
     """
     (half,) = component.halfspaces
     distances = instance.distances
@@ -122,10 +123,10 @@ def _ends(component: NoiseComponent, instance: Instance) -> list[End]:
 
 
 def _events(path: Path, comparisons: Sequence[NoiseComponent], vertex: Sequence[End]) -> tuple[Event, ...] | None:
-    """Return the events of an exit if each comparison has one given probability; None if it is impossible then.
+    """Return the events of an exit at one vertex of the box, or None if the exit is impossible there.
 
-    `path` lists the exit's comparisons as (index in `comparisons`, True if it holds). `vertex` gives the probability of
-    each comparison: by the slack at which it has this probability, or as False for 0 and True for 1.
+    `path` lists the exit's comparisons as (index in `comparisons`, True if it holds). `vertex` has the probability of
+    each comparison: as a slack with which it has this probability, or as False for 0 and True for 1.
     """
     events: list[Event] = []
     for index, holds in path:
