@@ -15,10 +15,10 @@ that ν(X) at u has the law of X at σu. Let σ change only the order of the seg
 The claim depends on dd(u) and Pr[answer] at u alone. It holds at u if and only if it holds at σu, and one class
 represents all its images under σ. ∎
 
-The conditions are tested for one pair of segments at a time. All inputs of a segment of det's
-series are exchanged together, if they belong to no other segment. Noises that belong to a single segment of the
-program's series are exchanged in order. A variable of several segments stays where it is. Exchanges of one segment with each of
-the others generate all permutations of these segments, so that only the number of times each path is chosen matters.
+The conditions are tested for one pair of segments at a time. All inputs of a segment of det's series are exchanged
+together, if they belong to no other segment. Noises that belong to a single segment of the program's series are
+exchanged in order. A variable of several segments stays where it is. Exchanges of one segment with each of the others
+generate all permutations of these segments, so that only the number of times each path is chosen matters.
 """
 
 from __future__ import annotations

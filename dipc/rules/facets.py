@@ -13,10 +13,11 @@ Over ints, where forms are integers at integers, u' = u - k·d for k = floor((a_
 
     dd(u) <= floor((a_j·u - b_j)/w_j) + 1,  and dd(u) >= alpha implies a_j·u - b_j + w_j >= alpha·w_j.
 
-If no other region has det's answer on R, every way out of R leads to another answer. Otherwise each other region
-with the same answer must be proved not to be where the way out leads. A facet for which that is not proved does not
-move with alpha. The class then has fewer half-spaces than possible, which only makes bounds less sharp. With a precondition (`requires`), the values outside are
-treated as regions with the same answer: no input there is another answer.
+If no other region has det's answer on R, every way out of R leads to another answer. Otherwise it must be proved of
+each other region with the same answer that the way out does not lead into it. A facet for which that is not proved does
+not move with alpha. The class then has fewer half-spaces than possible, which only makes bounds less sharp. With a
+precondition (`requires`), the values outside are treated as regions with the same answer: no input there gives another
+answer.
 
 **Inner points suffice.** Let det have one answer on R, and R inner points. The distance of u from the fixed set of
 inputs with another answer is continuous in u, and so is (a_j·u - b_j)/w_j. So the lemma holds on R if it holds at the

@@ -7,10 +7,10 @@ Lemma. Replace each integer noise N by a continuous one L whose distance from N 
 weight by its limit as eps -> 0. Let P(t) be the sum of weight·Pr[A·L + s'(v) >= 0] at eps = t. The probability of the
 answer at u(k) and eps = t/k tends to P(t).
 
-Proof. The event A·N + s(u(k)) >= 0 is A·(N/k) + s(u)/k + s'(v) >= 0. Let N and L be coupled so that their
-distance is bounded. Then N/k and L/k differ by at most a constant over k, and at eps = t/k L/k has the law of L at
-eps = t. So A·(N/k) + s(u)/k tends to A·L in distribution. Since L has a density, the boundary of a half-space A·L +
-s'(v) >= 0 with a coefficient other than 0 has probability 0. ∎
+Proof. The event A·N + s(u(k)) >= 0 is A·(N/k) + s(u)/k + s'(v) >= 0. Let N and L be coupled so that their distance is
+bounded. Then N/k and L/k differ by at most a constant over k, and at eps = t/k L/k has the law of L at eps = t. So
+A·(N/k) + s(u)/k tends to A·L in distribution. Since L has a density, the boundary of a half-space A·L + s'(v) >= 0 with
+a coefficient other than 0 has probability 0. ∎
 
 Consequence. Let beta never grow with alpha, and let beta(alpha = t/eps - c, eps) tend to b(t) as eps -> 0. Let f be a
 factor with Pr >= 1 - f·beta for all inputs. Then f·b(t) >= 1 - P(t) for every t > 0. The limit is a lower bound of the

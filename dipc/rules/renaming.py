@@ -1,9 +1,9 @@
 """Classes of inputs that differ only in the names of inputs and noises, so that only one of them is decided.
 
-**Lemma.** Let det give the answer a exactly on the inputs A, and the answer b exactly on B. Let σ permute inputs,
-ints among ints, and map A onto B, with d(σu, σu') = d(u, u') as for every norm here. Let ν rename the noises of each
-exit to a, such that σ and ν together turn the exits to a into the exits to b. Let the renamed noises have the laws and
-the rates of the original ones, and their means after σ is applied. Then for u in A
+**Lemma.** Let det give the answer a exactly on the inputs A, and the answer b exactly on B. Let σ permute inputs, ints
+among ints, and map A onto B, with d(σu, σu') = d(u, u') as for every norm here. Let ν rename the noises of each exit to
+a, such that σ and ν together turn the exits to a into the exits to b. Let the renamed noises have the laws and the
+rates of the original ones, and their means after σ is applied. Then for u in A
 
 1. dd(σu) = dd(u): σ maps the inputs outside A onto those outside B, and keeps distances;
 2. Pr[b] at σu equals Pr[a] at u: the indicators of an exit are equal at (σu, νX) and (u, X), the laws of νX and X are
