@@ -1,17 +1,17 @@
 """Lower bounds of the objective of `dipc tune`, over boxes of values of the constants that vary.
 
 The objective at the values s of the constants is f(s) = K(s)·t(s), or t(s) alone. Here t is the least t = alpha·eps, or
-eps, for which the claim holds, and K is the least constant of privacy. The constants occur in rates of noise alone,
-which are affine functions a_i(s) of them.
+eps, for which the claim holds, and the program is K·eps-private, with the least such K. The constants occur only in the
+rates of noises, and the rates are affine functions a_i(s) of the constants.
 
 **Lemma (rates).** *Let a_i <= b_i be rates, and c = Π a_i/b_i. Then t for the rates a_i is at least t for the rates b_i
 with beta/c in place of beta.*
 
 Proof. A Laplace density, one-sided or discrete noise of rate a <= b is at least a/b times that of rate b at every
 point: (a/b)·e^{(b-a)·|x|} >= a/b, and tanh(a·eps/2)/tanh(b·eps/2) >= a/b, since tanh(x)/x decreases. A noise is drawn
-at most once on a path. So every event is at least c times as likely as with the rates b_i. If with the rates b_i an
-answer is wrong with probability above beta/c at some input of a distance, it is wrong with probability above beta with
-the rates a_i. ∎
+at most once on a path. So every event is at least c times as likely as with the rates b_i. If with the rates b_i the
+answer at some input is wrong with probability above beta/c, it is wrong with probability above beta with the rates
+a_i. ∎
 
 For one input, c need only count the noises that can make its answer wrong.
 
@@ -23,9 +23,9 @@ Proof. Rates multiplied by a number divide t by it. So f(s) is at least t for th
 convex combination of the vectors a(v)/κ_v. The logarithm of their product is concave, and least at a corner. Use the
 lemma of rates. ∎
 
-The numbers κ_v come from least costs; for t alone they are 1. Where a rate is too small at some corner of a cell, the
-bound is for the part of the cell where no rate is. There a_i is between its least and greatest value, κ is one number
-for the whole cell, and c is the product of the quotients of these values.
+The numbers κ_v come from least costs; they are 1 if the objective is t alone. If a rate is below its limit at some
+corner of a cell (see `Objective`), the bound is for the part of the cell where no rate is. In this part a_i is between
+its least and greatest value, κ is one number for the whole cell, and c is the product of the quotients of these values.
 
 **Bounds of t** for given rates come from one input. For an input that is the hardest at some values of the constants,
 the probability of the answer is known for all rates, since its event does not depend on them.
@@ -110,9 +110,9 @@ class AffineRates:
 
     @property
     def are_distinguishable(self) -> bool:
-        """True if noises with different rates at some values of the constants have different rates at the first values.
+        """True if, at the first values given, two noises have equal rates only if they have equal rates at all values.
 
-        The first values are those of which the rates were given first.
+        The *values* are those of the constants. `AffineRates` was made from several values, each with its rates.
         """
         functions = set(zip(self.own, *self._slopes, strict=True))
         return len(functions) == len(set(self.own))
@@ -121,7 +121,7 @@ class AffineRates:
 def rates_of(program: Program) -> Rates:
     """Return the rates of all noises of `program`, in multiples of eps.
 
-    They are in the order of the instructions that draw the noises.
+    The rates are in the order of the instructions that draw the noises.
     """
     return tuple([each.rate for each in program.core.instructions if isinstance(each, SampleNoise)])
 
@@ -129,22 +129,22 @@ def rates_of(program: Program) -> Rates:
 class ThresholdBounds(Protocol):
     """Lower bounds of the threshold t, for any rates of the noises.
 
-    The threshold is the least alpha·eps (or eps) for which the claim holds. A method raises Undecided if it has no
-    bound.
+    The threshold is the least alpha·eps (or eps) for which the claim holds. Every method may raise Undecided.
     """
 
     def guess(self, rates: Rates) -> Fraction:
         """Return an approximation of the threshold t for these `rates` of the noises, without a guarantee."""
 
     def learn(self, rates: Rates) -> None:
-        """Compute what makes guesses at rates close to `rates` quicker."""
+        """Prepare for guesses at rates close to `rates`, so that they are quicker."""
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:
-        """Return a number that is at most the threshold t at each of several vectors of rates.
+        """Return a number that is at most the threshold t, for all vectors of rates in a set.
 
-        A vector has the rates s_i·`rates`[i], where s is one of `shares` or lies between them. *Between* means that the
-        vector of the log s_i is at least a convex combination of the logarithms of `shares`. No share exceeds 1. If
-        `enough` is given, the search for a better bound ends once it reaches this number.
+        The set has the vectors with entries s_i·`rates`[i], for each s in `shares` and each s between `shares`.
+        *Between* means that the vector of the log s_i is at least a convex combination of the logarithms of `shares`.
+        No entry of `shares` exceeds 1. If `enough` is given, the search for a better bound ends once the bound reaches
+        `enough`.
         """
 
 
@@ -156,10 +156,10 @@ class Thresholds:
     """
 
     def __init__(self, question: Question, variable: Variable, rates: AffineRates) -> None:
-        """Collect the inequalities of `question` in `variable` that are exact at single inputs and hold for any rates.
+        """Collect the inequalities of `question` in `variable` that its claim needs, whatever the rates are.
 
-        `rates` gives the rates of the noises; two noises may have equal rates at the question's values of the constants
-        only if they have equal rates at all values. Raises Undecided if there is no such inequality, and
+        `rates` gives the rates as functions of the constants. At the constants of `question`, two noises may have equal
+        rates only if they have equal rates for all constants. Raises Undecided if there is no inequality, and
         DiagnosticError for an invalid claim.
         """
         self._limits: Limits = question.program.limits
@@ -199,7 +199,7 @@ class Thresholds:
         )
 
     def guess(self, rates: Rates) -> Fraction:
-        """Return an approximation of the least t from which on all inequalities hold, for these `rates`."""
+        """Return an approximation of the least t from which on all inequalities hold with these `rates`."""
         numbers = self._chosen or range(len(self._posed))
         return max(self._begin(number, self._form(number, rates), _ONE) for number in numbers)
 
@@ -208,11 +208,11 @@ class Thresholds:
         self._chosen |= {number for number, begin in enumerate(begins) if begin >= max(begins) * _LIKELY}
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:
-        """Return a number that is at most the threshold t at each of several vectors of rates.
+        """Return a number that is at most the threshold t, for all vectors of rates in a set.
 
-        A vector has the rates s_i·`rates`[i], where s is one of `shares` or lies between them (see `ThresholdBounds`).
-        For each inequality, only the rates of its own noises matter. If `enough` is given, the search ends once the
-        bound reaches this number.
+        The set has the vectors with entries s_i·`rates`[i], for each s in `shares` and each s between `shares` (see
+        `ThresholdBounds`). For each inequality, only the rates of its own noises matter. If `enough` is given, the
+        search ends once the bound reaches `enough`.
         """
         best = _ZERO
         for number in sorted(range(len(self._posed)), key=lambda number: -self._last.get(number, _MOST))[:_TRIED]:
@@ -253,10 +253,10 @@ class Thresholds:
         return self._bounds.measure(Bound(tuple(shares), bound.constant))
 
     def _begin(self, number: int, form: ClosedForm, factor: Fraction) -> Fraction:
-        """Return an approximate t at which `form` + `factor`·beta - 1 changes its sign from negative to positive.
+        """Return an approximation of the t at which `form` + `factor`·beta - 1 changes from negative to positive.
 
-        `number` is the index of the inequality whose beta is meant. The search for t starts near the last t found for
-        this index.
+        The beta is that of the inequality with the index `number`. The search starts near the last t found for this
+        inequality.
         """
         missing = _approximation([(-_ONE, form.value), (-factor, self._posed[number][1].value)])
         last = self._last.get(number, _ONE)
@@ -294,9 +294,9 @@ class Thresholds:
 
 
 def _approximation(summands: Sequence[tuple[Fraction, Closed]]) -> Callable[[Fraction], float]:
-    """Return the function 1 + Σ factor·summand of eps, as one that computes approximate values.
+    """Return a function that approximates 1 + Σ factor·summand at any eps.
 
-    `summands` has pairs (factor, summand). Values are a little more precise than floats, but without a proved error.
+    `summands` has pairs (factor, summand). The values are slightly more precise than floats, but no error is proved.
     """
     fractions = [(factor, *fraction_of(value)) for factor, value in summands]
     sums = [(_balls(above * factor), _balls(below)) for factor, above, below in fractions]
@@ -324,7 +324,8 @@ def _sum(terms: Sequence[tuple[flint.arb, int, flint.arb]], eps: flint.arb) -> f
 def round_to(value: Fraction) -> Fraction:
     """Return a number with few digits that is at most `value`.
 
-    It is smaller by at most the larger of value/10^7 and 10^-30, or by less than 1 if value exceeds 10^7.
+    The result is less than `value` by at most the larger of value/10^7 and 10^-30, or by less than 1 if `value` exceeds
+    10^7.
     """
     unit = Fraction(1)
     while unit > value / 10**7 and unit > Fraction(1, 10**30):
@@ -334,7 +335,7 @@ def round_to(value: Fraction) -> Fraction:
 
 @frozen
 class ConstantBox:
-    """A box of values of the constants that vary: each is between its value in `low` and its value in `high`."""
+    """A box of values of the constants that vary: each value lies between its entries in `low` and in `high`."""
 
     low: Values
     high: Values
@@ -361,9 +362,12 @@ class ConstantBox:
 
 
 class Objective:
-    """The function of the constants that `dipc tune` minimizes, K·t or t alone, with lower bounds of it over boxes.
+    """The function of the constants that `dipc tune` minimizes: K·t, or t alone.
 
-    K is the least constant of privacy, and t is the threshold: the least alpha·eps (or eps) for which the claim holds.
+    Lower bounds over boxes of constants are proved. K is the least constant of privacy: the program is K·eps-private,
+    and not with a smaller K. The threshold t is the least alpha·eps (or eps) for which the claim holds. Each rate of a
+    noise has a lower limit; a rate below its limit is *too small*, and values of the constants with such a rate are
+    excluded.
     """
 
     def __init__(
@@ -371,8 +375,7 @@ class Objective:
     ) -> None:
         """Take lower bounds of t from `thresholds`, and of K from `costs`; if `costs` is None, K is 1.
 
-        `rates` gives the rates of the noises at values of the constants. Only values at which each rate is at least its
-        bound in `least` are considered.
+        `rates` gives the rates of the noises as functions of the constants, and `least` the lower limit of each rate.
         """
         self._thresholds = thresholds
         self._rates = rates
@@ -382,10 +385,10 @@ class Objective:
         self._reached: dict[tuple[int, bool, Rates], Reached | None] = {}
 
     def learn(self, values: Values, candidate: Candidate | None) -> None:
-        """Record `candidate`, and prepare guesses of the least value for constants close to `values`.
+        """Record `candidate`, and prepare guesses of the objective for constants close to `values`.
 
-        The candidate is the pair of inputs, with an output, that needs the greatest constant of privacy at these
-        values. Raises Undecided.
+        The candidate is the pair of inputs, with an output, that needs the greatest K at these values; None if none is
+        known. Raises Undecided.
         """
         self._thresholds.learn(self._rates.evaluate(values))
         if self._costs is not None and candidate is not None:
@@ -396,7 +399,7 @@ class Objective:
     def guess(self, values: Values) -> float:
         """Return an approximation of the objective at `values`; infinity if a rate is too small there.
 
-        The constant of privacy is approximated from the recorded pairs of inputs alone.
+        The constant K is approximated from the recorded pairs of inputs alone.
         """
         rates = self._rates.evaluate(values)
         if any(rate < least for rate, least in zip(rates, self._least, strict=True)):
@@ -408,10 +411,10 @@ class Objective:
             return float("inf")
 
     def at_least(self, cell: ConstantBox, enough: Fraction | None = None) -> Fraction | None:
-        """Return a number that is at most the objective at all values in the box `cell`.
+        """Return a number that is at most the objective at all values in the box `cell` where no rate is too small.
 
-        None if a rate is too small everywhere in the box. If `enough` is given, the search for a better bound ends once
-        it reaches this number. Raises Undecided.
+        None if some rate is too small in the whole box. If `enough` is given, the search for a better bound ends once
+        the bound reaches `enough`. Raises Undecided.
         """
         corners = [self._rates.evaluate(corner) for corner in cell.corners]
         most = [max(column) for column in zip(*corners, strict=True)]
@@ -442,13 +445,14 @@ class Objective:
         return best
 
     def _constants(self, far: Sequence[Rates], near: Sequence[Rates], center: Rates) -> list[list[Fraction]]:
-        """Return lower bounds of the privacy constant K: one list for each pair of adjacent inputs that is used.
+        """Return lower bounds of the constant of privacy K, in one list for each recorded candidate that gives bounds.
 
-        A list has one bound for each corner of a box of rates; `far` and `near` have one vector of rates for each
-        corner. Each pair comes with an output. The bound is the least cost of noises that give this output at the
-        second input, with the rates in `far`. From it, the cost of some noises that give the output at the first input
-        is subtracted, with the rates in `near`. These noises are the cheapest ones for the rates `center`, or for one
-        vector in `near`.
+        A list has one bound for each corner of a box of rates; `far` and `near` have the rates at each corner. A
+        candidate is a pair of adjacent inputs with an output. Its bound is a difference of two costs of noises:
+
+        - the least cost of noises that give the output at the second input, with the rates of `far`;
+        - less the cost, with the rates of `near`, of some noises that give the output at the first input. These noises
+          are the cheapest ones for the rates `center`, or for the rates at one corner in `near`.
         """
         if self._costs is None:
             return [[_ONE] * len(far)]
@@ -506,8 +510,8 @@ def _rounded_up(value: Fraction) -> Fraction:
 class BoxSearch:
     """A search for a lower bound of an objective over a box of values of the constants, by branch and bound.
 
-    It splits the box with the least lower bound until all bounds reach a given value. Invariant: the boxes that are
-    left contain all values where no rate is too small, and each has a proved lower bound of the objective.
+    Each step splits the box with the least lower bound. Invariant: the current boxes contain all values of the whole
+    box where no rate is too small (see `Objective`), and each box has a proved lower bound of the objective.
     """
 
     def __init__(self, objective: Objective, whole: ConstantBox) -> None:
@@ -523,7 +527,7 @@ class BoxSearch:
     def refine(self, enough: Fraction, most: int) -> Iterator[int]:
         """Split boxes until `lower` is at least `enough`, or until `most` boxes were examined.
 
-        Yield the number of boxes examined so far after each step. Raises Undecided.
+        Yield, before each box is examined, the number of boxes counting this one. Raises Undecided.
         """
         while self._heap and self._heap[0][0] < enough and self.looked_at < most:
             bound, _, cell = self._heap[0]

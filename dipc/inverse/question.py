@@ -82,14 +82,14 @@ class GivenInverse(GivenQuestion, total=False):
 class Question:
     """A question whose claim can be changed: about the rows of `table`, or, without a table, about every real input.
 
-    With a `parameter` it is about every value of this constant from `least` on. `engine` measures bounds and decides.
-    Each case of a question gives inequalities (`Inequality`), and all of them together are its `Claims`.
+    With a `parameter` the question is about every value of this constant from `least` on. `engine` measures bounds and
+    decides. Each case of a question gives inequalities (`Inequality`), and all of them together are its `Claims`.
 
-    - `options` has the claim. `scaled`: multiples of beta will be asked about too.
+    - `options` has the claim. `scaled`: multiples of beta will be examined too.
     - If the claim had irrational ends of eps, rationals replace them in `options`. Then `written_eps` is the text of
-      the intervals as the user typed them, and `ends` has the irrational ends by their rationals. `around` is the
-      interval around a single irrational eps. `outside` is a function of eps that is 0 between the irrational ends and
-      positive beyond them, or None.
+      the intervals as the user typed them, and `ends` maps each of these rationals to the irrational end that it
+      replaces. `around` is the interval around a single irrational eps. `outside` is a function of eps that is 0 on the
+      typed intervals and positive beyond their ends, or None.
     """
 
     program: Program
@@ -113,8 +113,9 @@ class Question:
     def enclosing(self, digits: int) -> tuple[Question, Question] | None:
         """Return (a question with a stronger claim, a question with a weaker claim), both without irrational numbers.
 
-        Rationals of `digits` digits, above or below, replace each logarithm and power of e. If all of these are
-        rational, the two questions are equal. The result is None if the claim has no logarithm and no power of e.
+        Each logarithm and power of e is replaced by a rational of `digits` digits: one just below it or one just above
+        it, whichever makes the claim stronger or weaker. If all of these numbers are rational, the two questions are
+        equal. The result is None if the claim has no logarithm and no power of e.
         """
         columns = () if self.table is None else self.table.columns
         core = self.program.core
@@ -140,7 +141,7 @@ class Question:
 
     @property
     def touching(self) -> Question | None:
-        """The question with a greater beta outside the intervals that the user typed; None if it cannot be posed.
+        """The question with a greater beta outside the intervals that the user typed; None if it is not known.
 
         An irrational end of an interval is replaced by a rational just beyond it. A claim that holds with equality at
         the irrational end may fail between the two. So `outside`, a function that is 0 on the typed intervals and
@@ -194,7 +195,7 @@ class Question:
         return AllNumbers(self.program, self.parameter, self.least, self.options).least
 
     def undecided_row(self, number: int) -> RowResult:
-        """Return the row that a report has for the case with this `number` while it is undecided."""
+        """Return the undecided row that a report shows for the case with this `number` before the case is decided."""
         return next(case for case in self.source().cases() if case.number == number).undecided_row()
 
     def source(self) -> Source:
@@ -217,8 +218,8 @@ def read_question(
     """Return the question about `table`, about finitely many inputs, or about every real input.
 
     `options` has the claim and the `inputs`: "all" is every real input. With `for_all` among the options, such as "m"
-    or "m >= 3", the question is about every value of this constant of `program`. `engine` measures bounds; if it is
-    None, a new engine does. Raises DiagnosticError for a question that makes no sense.
+    or "m >= 3", the question is about every value of this constant of `program`. `engine` measures bounds; None makes a
+    new engine. Raises DiagnosticError for a question that makes no sense.
     """
     program = as_program(program, options.limits, options.eps)
     if options.error is not None:
@@ -271,7 +272,7 @@ NEAR_A_TIE = "the probability is too close to 1 - beta to tell which is greater 
 
 
 def fails_on_all(stretches: Sequence[Stretch], interval: Interval) -> bool:
-    """Return True if one of the `stretches`, which are pairs of cuts, is the whole `interval`."""
+    """Return True if one of the `stretches`, each a pair of cuts (start, end), is the whole `interval`."""
     return cuts(interval) in stretches
 
 
@@ -284,7 +285,8 @@ class Inequality:
     - `sharpness`: if it is `BOUND`, the claim may hold where the inequality fails. Otherwise the claim fails there too.
     - `power` and `start`: in a question about every m, a union bound is a polynomial in m - `start`. The inequality is
       then about its coefficient of (m - start)^`power`.
-    - `summand` is set if `beta` is not the beta of the claim, but a smaller function from which the claim follows.
+    - `summand` is None if `beta` is the beta of the claim. Otherwise `beta` is another function, such that the claim
+      follows from the inequality, and `summand` says how the two betas are related.
     - `is_around`: the claim is about a single irrational eps inside `intervals`.
     """
 
@@ -332,7 +334,7 @@ class Inequality:
         return False
 
     def fails_throughout(self, engine: Engine) -> bool:
-        """Return True if the inequality fails at all values of the variable, by `engine`. Raises Undecided."""
+        """Return True if the inequality fails at all values of its intervals, as `engine` decides. Raises Undecided."""
         return all(fails_on_all(self.failing(interval, engine), interval) for interval in self.intervals)
 
     def _holds_throughout(self, engine: Engine) -> bool:
@@ -377,7 +379,7 @@ class Stopped(KeyboardInterrupt):
 
 @frozen(eq=False)
 class Claims:
-    """The inequalities of a question: those that are `distinct`, measured, and the cases for which none is known.
+    """The inequalities of a question, measured: `distinct` has each different inequality once.
 
     - `unknown` are the cases that could not be measured, with the reasons.
     - `vacuous` is the number of cases that claim nothing.
@@ -399,7 +401,7 @@ class Claims:
         return len(self.every)
 
     def undecided_row(self, number: int) -> RowResult:
-        """Return the row that a report has for the case with this `number` while it is undecided."""
+        """Return the undecided row that a report shows for the case with this `number` before the case is decided."""
         return self.every[number - 1].undecided_row()
 
     @property
@@ -465,7 +467,7 @@ def claim_scopes(claim: Claim, limits: Limits) -> Mapping[str, ClaimScope]:
 
 
 def interrupted_before(rest: Sequence[Inequality]) -> UnknownCases:
-    """Return the cases that need one of the inequalities `rest`, as unknown because Ctrl-C came first."""
+    """Return the cases that need one of the inequalities `rest`, which Ctrl-C left undecided, as unknown cases."""
     return UnknownCases(INTERRUPTED, tuple(sorted({number for claimed in rest for number in claimed.rows})))
 
 
@@ -489,10 +491,10 @@ def claims_of(
 ) -> Claims:
     """Return the inequalities of the cases of `question`; if `among` is given, only of cases with these numbers.
 
-    - `best`: a case whose first rule gives a bound that is not exact gets the bounds of the rules that come nearest to
-      proving it, and the claim at some of its inputs.
-    - `first`: a case about every integer distance that cannot be decided for all of them gets the inequalities of the
-      first distances.
+    - `best`: if the first rule for a case gives a bound that is not exact, the case has other inequalities. They are
+      those of the rules that come nearest to proving the case, and those of the claim at some of its inputs.
+    - `first`: if a case about every integer distance cannot be decided for all of them, the case has the inequalities
+      of the first distances.
     - `progress` is called with (cases done, cases in all).
 
     Raises DiagnosticError for a claim that makes no sense, before anything is measured.
@@ -724,8 +726,9 @@ def measure_inequalities(
 ) -> tuple[tuple[Inequality, ...], Mapping[str, list[int]]]:
     """Return the distinct inequalities of some proof steps, and the cases that cannot be measured.
 
-    `posed` has pairs (number of the case, proof step). `engine` measures their bounds. The cases that cannot be
-    measured are a mapping from reasons to numbers. `progress` is called with (steps done, steps in all).
+    `posed` has pairs (number of the case, proof step). `engine` measures the bounds of the steps. The cases that cannot
+    be measured are a mapping from each reason to numbers of cases. `progress` is called with (steps done, steps in
+    all).
     """
     # All bounds are requested before the first is awaited, since the engine may measure several at a time.
     pending = [(number, one, engine.ask(one.obligation.bound)) for number, one in posed]
@@ -891,8 +894,8 @@ class EpsSolution(Solution):
     """The eps of the question at which the claim holds: exactly those in the intervals `holds`.
 
     If the status is undecided, the claim holds at every eps in `proved`, and at no eps outside of `holds`. `everywhere`
-    says that it holds for all eps of the question, and `from_there_on` that it holds for all of them from the least eps
-    on.
+    says that the claim holds at every eps of the question. `from_there_on` says that the claim holds at every eps of
+    the question that is not below the least eps of `holds`.
     """
 
     DETAILS = f"least=least{_END} from_there_on holds proved+"
@@ -953,7 +956,8 @@ class AlphaSolution(Solution):
 
     - `product` encloses the least t such that the claim holds with alpha = t/eps. If the answer is undecided, the claim
       is refuted with its first number, and proved with its second, which is None if no t is proved.
-    - `holds` are the t for which the claim holds, or may hold.
+    - `holds` are the t for which the claim holds. If the answer is undecided, they are the t for which no inequality
+      refutes the claim.
     - `cell` encloses the least alpha if the claim is about a single eps. If there is no `product`, the claim is refuted
       with the first number of `cell` and proved with the second.
     """
@@ -977,11 +981,11 @@ class AlphaSolution(Solution):
 
 @frozen(eq=False)
 class EnvelopePiece(Record):
-    """A piece of the least beta as a function of eps: on the interval `span` it is 1 - Pr of the cases `rows`.
+    """A piece of the least beta as a function of eps: the probability, on `span`, that the cases `rows` are wrong.
 
-    `beta` is the closed form as a text; the text calls its `variable` `eps`, whatever it is. `value` encloses the least
-    beta if the span is a single eps, and is None otherwise. Unless `exact`, the closed form is only an upper bound of
-    the least beta.
+    `beta` is the closed form of this probability as a text, in which `variable` is always called `eps`. `value`
+    encloses the least beta if the span is a single eps, and is None otherwise. Unless `exact`, the closed form is only
+    an upper bound of the least beta.
     """
 
     FIELDS = "*span beta rows value? variable=variable.product? bound?"
@@ -1001,7 +1005,10 @@ class EnvelopePiece(Record):
 
 @frozen(eq=False)
 class BetaSolution(Solution):
-    """The least beta as a function of eps: the largest 1 - Pr of all rows, in `pieces` from left to right."""
+    """The least beta as a function of eps: the largest 1 - Pr of all rows, in `pieces` from left to right.
+
+    Pr is the probability of a right answer. `beta` is the function as one text, or "" if no answer is known.
+    """
 
     DETAILS = "beta:nonempty pieces"
 

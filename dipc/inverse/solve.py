@@ -1,13 +1,15 @@
 """Inverse questions: the least eps, alpha, beta or gamma for which a claim holds, for every kind of question.
 
-**The least alpha.** A program is (alpha, beta, gamma)-accurate at u if Pr >= 1 - beta where dd(u) > alpha. Between two
-neighboring values of dd in a table the same rows claim something, and 1 - beta never decreases as alpha grows. So the
-good alphas between them, if there are any, begin at the lower one. The least good alpha is 0 or a value of dd, and it
-is attained.
+Pr is the probability of a right answer.
 
-For every real input, the least probability of the inputs with dd(u) >= alpha and beta are functions of t = alpha·eps.
-The claim holds with alpha = t/eps exactly for the t at which the inequalities in t hold, and with alpha = 0 in the
-limit t -> 0.
+**The least alpha.** A claim says that Pr >= 1 - beta at each input u with dd(u) > alpha. Let alpha grow from one value
+of dd in a table to the next. Meanwhile the claim is about the same rows, and 1 - beta never decreases. So if the claim
+holds for some alpha in between, it holds for the lower of the two values. The least alpha for which the claim holds is
+therefore 0 or a value of dd.
+
+For every real input, beta is a function of t = alpha·eps, and so is the least probability of the inputs with dd(u) >=
+alpha. The claim holds with alpha = t/eps exactly for the t at which the inequalities in t hold, and with alpha = 0 in
+the limit t -> 0.
 
 **The least beta** is a function of eps: the upper envelope of 1 - Pr over all rows.
 """
@@ -446,12 +448,12 @@ def solve_beta(claims: Claims, digits: int) -> BetaSolution:
 def _without_form(
     inequalities: Sequence[Inequality], intervals: tuple[Interval, ...], variable: Variable, digits: int, engine: Engine
 ) -> _Envelope:
-    """Return the least beta where some probability has no closed form: one number for each eps that the claim names.
+    """Return the least beta if some probability has no closed form: one number for each eps that the claim names.
 
     The least beta is the largest 1 - Pr of `inequalities` in `variable` on `intervals`, enclosed to `digits` digits. An
-    interval may be longer than one eps only if `engine` proves that one inequality has the largest 1 - Pr, and if that
-    is a sum of functions of the normal distribution. The envelope's text is then this sum. Raises NoClosedForm for any
-    other longer interval, and Undecided.
+    interval may be longer than one eps only if `engine` proves that one inequality has the largest 1 - Pr, and if this
+    1 - Pr is a sum of functions of the normal distribution. The envelope's text is then this sum. Raises NoClosedForm
+    for any other longer interval, and Undecided.
     """
     text = ""
     highest = inequalities
@@ -507,9 +509,9 @@ def _at_irrational_eps(
 def _greatest(
     inequalities: Sequence[Inequality], intervals: tuple[Interval, ...], engine: Engine
 ) -> Sequence[Inequality]:
-    """Return a list of one inequality, proved to have the largest 1 - Pr of all `inequalities` at every eps.
+    """Return a list of one inequality, proved by `engine` to have the largest 1 - Pr of `inequalities` at every eps.
 
-    If `engine` proves this of none on all of `intervals`, return all `inequalities`.
+    Return all `inequalities` if there is no proof, on all of `intervals`, for any of them.
     """
     for one in inequalities:
         assert one.stated is not None
@@ -580,7 +582,7 @@ def union_text(inequalities: Sequence[Inequality], parameter: str, limits: Limit
 
 
 def _maximum(highest: Sequence[Inequality]) -> PiecewiseForm:
-    """Return the greatest 1 - Pr of the inequalities `highest`."""
+    """Return the greatest 1 - Pr of the inequalities `highest` as one function, a maximum of closed forms."""
     fractions = [fraction_of(claimed.missing) for claimed in highest]
     forms = [Parametric({} if above.is_zero() else {FLAT: above}, below) for above, below in fractions]
     return PiecewiseForm(Compound(Operator.MAX, tuple(forms)))
@@ -756,9 +758,9 @@ _MORE_DIGITS = 10
 def _enclosed_answer(stronger: Solution, weaker: Solution) -> Solution:
     """Return the solution for a claim with irrational numbers, from the solutions for two claims with rational ones.
 
-    The claim follows from one of these, whose solution is `stronger`, and implies the other, whose solution is
-    `weaker`. The result is `stronger`, but undecided if the two solutions differ in the requested digits of some
-    number.
+    The solution `stronger` is for a claim that implies the claim with irrational numbers, and `weaker` is for a claim
+    that is implied by it. The result is `stronger`, but undecided if the two solutions differ in the requested digits
+    of some number.
     """
     eps = stronger.question.written_eps
     answer = stronger if eps is None else replace(stronger, eps=eps)
@@ -812,11 +814,11 @@ def _solved(question: Question, wanted: Wanted, digits: int, progress: Progress 
 
 
 def _with_whole_distances(claims: Claims, progress: Progress | None) -> Claims:
-    """Return the claims about all inputs with dd(u) > 0 in place of `claims`, where this is known to be equivalent.
+    """Return the claims about all inputs with dd(u) > 0 in place of `claims`, if the two are known to be equivalent.
 
-    This is done if some cases of `claims` are unknown, all distances are integers, and beta depends on eps alone. A
-    beta then suffices for dd(u) >= 1 exactly if it suffices for dd(u) > 0. Otherwise `claims` is returned. `progress`
-    is called with (cases done, cases in all).
+    The two are equivalent if all distances are integers and beta depends on eps alone: a beta then suffices for dd(u)
+    >= 1 exactly if it suffices for dd(u) > 0. Otherwise, or if no case is unknown, `claims` is returned. `progress` is
+    called with (cases done, cases in all).
     """
     question = claims.question
     gamma = claim_expression(question.program.core, "gamma", question.options.gamma)
@@ -841,8 +843,9 @@ class WrittenForm:
 def forms_of(source: Source, engine: Engine, row: RowResult) -> Sequence[WrittenForm]:
     """The probabilities behind `row`, the result of one case of `source`, as texts; empty if they are not known.
 
-    A class of inputs has one text for each step of its proof. A case about one m has those of all classes. A case about
-    all m from some m on has one text, with the union bound as a polynomial in m. `engine` measures the probabilities.
+    A class of inputs has one text for each step of its proof. A case about one m has the texts of all classes for this
+    m. A case about all m from some m on has one text, with the union bound as a polynomial in m. `engine` measures the
+    probabilities.
     """
     try:
         match source, row:

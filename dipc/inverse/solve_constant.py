@@ -3,9 +3,9 @@
 Values of a grid are decided one by one. Without a grid the result is between a value for which the claim is proved and
 one for which it is refuted.
 
-**Lemma.** Let the outputs be inputs plus independent normal noises, and let s be a factor of standard deviations alone,
-in powers above 0. Then the deviations grow with s, so that μ of `dipc.questions.privacy.gaussian` decreases, and with
-it delta: a claim about privacy holds from some s on. Lemmas about thresholds are below.
+**Lemma.** Let the outputs be inputs plus independent normal noises. Let the constant s occur only in standard
+deviations, as a factor s^p with p > 0. Then the deviations grow with s, so that μ of `dipc.questions.privacy.gaussian`
+decreases, and delta with it: a claim about privacy holds from some s on. Other lemmas precede `is_threshold`.
 """
 
 from __future__ import annotations
@@ -117,7 +117,8 @@ class ConstantEdge:
     """Two neighboring decimals of a constant: the claim is proved with one and refuted with the other.
 
     The decimals (`ends`) differ by one unit of their last digit. The claim is proved for the greater one if `begins`,
-    else for the smaller one. `monotone` says that the claim is proved to change nowhere else as the constant grows.
+    else for the smaller one. `monotone` says that the truth of the claim is proved to change at no other value of the
+    constant.
     """
 
     ends: tuple[Fraction, Fraction]
@@ -127,11 +128,11 @@ class ConstantEdge:
 
 @frozen
 class ConstantSolution(Record):
-    """The `verdicts` of a claim for values of the constant `name`, or the place where they change (`edge`).
+    """The `verdicts` of a claim for values of the constant `name`, or the place at which the verdict changes (`edge`).
 
     - `refused` has the values with which the program is invalid, each with the reason.
     - `claim` has the parts of the claim as texts, such as {"beta": "1/20"}; `eps` is the text of its intervals.
-    - `edge` is set after a search for one place; if that place was not found, `reason` says why.
+    - `edge` is set if the search for a place found one. If the search failed, `reason` says why.
     - `interrupted`: Ctrl-C came first, and some values have no verdict.
     """
 
@@ -193,7 +194,7 @@ class ConstantSolution(Record):
     def status(self) -> str:
         """The status: "solved" if the claim is proved for some value, "none" if it is refuted for all values.
 
-        Otherwise it is "undecided", as it is if a search for an edge ended with a `reason`.
+        The status is "undecided" in all other cases, and if the search for an edge ended with a `reason`.
         """
         if self.reason:
             return "undecided"
@@ -519,10 +520,10 @@ class _OpenConstant:
         )
 
     def has_monotone_excess(self, pairs: Pairs) -> bool:
-        """True if the excess of every output at every pair of adjacent inputs is monotone in the constant.
+        """True if the excess of each output at each of the `pairs` grows with the constant, or if each excess falls.
 
-        The excess is Pr[o; u] - e^budget·Pr[o; u'], but at least 0. All have to grow, or all have to fall. `pairs` are
-        the adjacent inputs. Raises Undecided.
+        The `pairs` are adjacent inputs u and u'. The excess of an output o is Pr[o; u] - e^budget·Pr[o; u'], but at
+        least 0. A constant excess counts as growing and as falling. Raises Undecided.
         """
         known = [self._exits(each) for each in pairs.inputs]
         return any(all(_excess_is_monotone(known[i], known[j], sign) for i, j in pairs.ordered) for sign in (1, -1))

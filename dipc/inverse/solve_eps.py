@@ -249,9 +249,9 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
     """The exact set of eps, among those of the question, at which all cases of `claims` hold that are not vacuous.
 
     Ends of the set have `digits` digits. The answer is undecided if cases are past a limit, unless the other cases
-    exclude every eps. It is also undecided if at some eps a lower bound of a probability is too small, but no exact
-    probability; the claim then holds at least on the solution's `proved` intervals. Raises DiagnosticError for a claim
-    about every distance, unless a check proves it: then every eps is a solution.
+    exclude every eps. The answer is also undecided if, at some eps, no exact probability is too small, but a lower
+    bound of one is. The claim then holds at least on the solution's `proved` intervals. Raises DiagnosticError for a
+    claim about every distance, unless a check proves it: then every eps is a solution.
     """
     limits = claims.question.program.limits
     intervals = claims.intervals
@@ -296,9 +296,9 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
 
 
 def solve_at_its_eps(claims: Claims, digits: int) -> EpsSolution:
-    """The solution of `claims` about one irrational eps: this eps, unless the claim is refuted there; then no eps.
+    """The solution of `claims` about one irrational eps: no eps if the claim is refuted there, else this eps.
 
-    The solution has the number of `digits` as a field.
+    If the claim is neither proved nor refuted, the solution is undecided. `digits` becomes a field of the solution.
     """
     around = claims.question.around
     assert around is not None

@@ -260,9 +260,9 @@ class _Search:
     def _at_jump(self, low: Fraction, high: Fraction) -> Fraction | None:
         """Return a gamma if it is proved to be the least one, and some row's probability jumps there; else None.
 
-        A row's probability is that of an output within gamma of the right answer. It jumps where gamma reaches the
-        distance from this answer of an output without noise. With the gamma `low` some row fails, and with `high` all
-        rows hold.
+        A row's probability is that of an output within gamma of the right answer. If an output without noise has the
+        distance d from the right answer, the probability jumps at gamma = d. With the gamma `low` some row fails, and
+        with `high` all rows hold.
         """
         open_, worst = self._open, self._failing
         courses = [course_of(self._probabilities, claimed.row) for claimed in open_]
@@ -491,7 +491,7 @@ def _answer(
 class StepCourse:
     """The dependence of Pr on gamma if it is a step function: it changes only at `jumps`, in increasing order.
 
-    If `integers`, it may also change at every natural number. At a step it already has the value to the right of it.
+    If `integers`, Pr may also change at every natural number. Pr is continuous from the right.
     """
 
     integers: bool
@@ -547,8 +547,8 @@ def largest_distance(probabilities: Probabilities, row: Row) -> Fraction | None:
 def grows_up_to(probabilities: Probabilities, row: Row, gamma: Cell, larger: Cell) -> bool:
     """True if it is proved, for every eps, that Pr at every gamma below `gamma` is less than at `gamma`.
 
-    Pr is the probability for `row` among the `probabilities` of a program, and a `SmoothCourse` of gamma. `larger`
-    encloses some greater gamma.
+    Pr is the probability that the outputs of `row` are right. `probabilities` are those of the program, and Pr must be
+    a `SmoothCourse` without jumps. `larger` is a gamma above `gamma`, used in the proof.
 
     Theorem. Let E(g) be the noises of one exit that satisfy all its constraints, with outputs within g of the right
     answers. If the measure of E(s) is not 0, and differs from the measure of E(t) for some t > s, then the measure of

@@ -165,9 +165,9 @@ def _needed(form: EnclosedForm, beta: ExpPoly, eps: Fraction) -> flint.arb_serie
 
 
 def _highest(needed: partial[flint.arb_series], intervals: Sequence[Interval], bits: int) -> Fraction:
-    """Return an approximate eps in `intervals` at which the function of eps behind `needed` is largest.
+    """Return an approximation of the eps in `intervals` at which a function of eps is largest.
 
-    `needed` gives the Taylor series of this function around an eps. Numbers have `bits` bits. Raises Undecided if the
+    `needed` gives the Taylor series of this function around any eps. Numbers have `bits` bits. Raises Undecided if the
     function is largest at an end of an interval.
     """
     best: tuple[float, Fraction] | None = None
@@ -226,7 +226,7 @@ def _enclosing(
 
 
 def _parts_outside(intervals: Sequence[Interval], ends: tuple[Fraction, Fraction]) -> list[Interval]:
-    """The parts of `intervals` at most `ends`[0] or at least `ends`[1], as intervals."""
+    """Return the parts of `intervals` outside the interval between the two `ends`, including the ends themselves."""
     result = []
     for interval in intervals:
         if interval.lower < ends[0]:
@@ -240,13 +240,15 @@ def _parts_outside(intervals: Sequence[Interval], ends: tuple[Fraction, Fraction
 
 @frozen(eq=False)
 class TightSpot:
-    """A value of eps (or of a product such as alpha·eps) at which the inequality `claimed` needs the least factor.
+    """A value of eps (or of a product such as alpha·eps) where the inequality `claimed` needs the greatest factor.
+
+    With beta multiplied by this factor, and by no smaller one, the inequality holds at every value.
 
     - `eps` encloses the value; two equal numbers are exact. It is (0, 0) for the limit at 0, and None for the limit at
       infinity.
     - `everywhere`: the factor is needed at every value.
-    - `attained`: the factor is needed at the value itself. Otherwise it is a limit, as the variable approaches the
-      value, or, if `by_inputs`, as inputs approach another class.
+    - `attained`: the factor is needed at the value itself. Otherwise the factor is a limit, as the variable approaches
+      the value, or, if `by_inputs`, as inputs approach another class.
     """
 
     claimed: Inequality
@@ -629,12 +631,14 @@ def _by_check(
     most: Tightest,
     upper: Tightest | None,
 ) -> tuple[Cell | None, list[UnknownCases], Tightest | None]:
-    """Return (upper bound of the factor or None, cases still unknown, `upper` or None) after up to two checks.
+    """Try to prove, by up to two checks, that cases with an unknown factor need at most the factor of `most`.
 
-    The checks are about the `unknown` cases of `claims`. If `upper` is given, they are also about the cases with a
-    bound in `known` that is not exact; `upper` is then the answer with the factor that these bounds need. If a check
-    proves all these cases with the factor of `most`, no case is unknown and `upper` becomes None. If a check only
-    proves them with the factor 1, then 1 is an upper bound.
+    These cases are the `unknown` ones of `claims` and, if `upper` is given, those with a bound in `known` that is not
+    exact. `upper` is the answer with the factor that these bounds need, or None. The result has three parts: an upper
+    bound of the factor or None, the cases still unknown, and `upper` or None.
+
+    - If the first check proves all cases with the factor of `most`, no case is unknown and `upper` becomes None.
+    - If the second check proves them with the factor 1, then 1 is the upper bound, and `upper` becomes None.
     """
     open_cases = {number for cases in unknown for number in cases.rows}
     open_cases |= {number for claimed in known if upper is not None and not claimed.exact for number in claimed.rows}
@@ -657,9 +661,8 @@ _FEW = 3
 def _lesser_enclosed(every: Sequence[Inequality], factors: Factors) -> set[int]:
     """Return the ids (Python's `id`) of inequalities in `every` proved to need a smaller factor than another one.
 
-    Only exact inequalities without a closed form are compared. `factors` finds the factor of the one that seems to need
-    most. Then a single bound shows that a slightly smaller factor suffices for many of the others; if this fails, for
-    each half of them, and so on. On Ctrl-C the result has the inequalities proved so far.
+    Only exact inequalities without a closed form are compared. `factors` finds the factor of the inequality that seems
+    to need the greatest one. On Ctrl-C the result has the inequalities proved so far.
     """
     posed: list[tuple[Inequality, Obligation]] = []
     for claimed in every:
@@ -703,8 +706,9 @@ def _little_less(peaks: Sequence[Peak], digits: int) -> Fraction | None:
 def _all_need_less(some: Sequence[tuple[Inequality, Obligation]], enough: Fraction, factors: Factors) -> bool:
     """Return True if it is proved that the factor `enough` suffices for all inequalities of `some`.
 
-    `some` has pairs (inequality, its obligation, rewritten in a multiple of its variable). The engine of `factors`
-    decides one bound that is at most the bounds of all these obligations. The result is False if their betas differ.
+    `some` has pairs (inequality, its obligation in a variable multiplied by a constant). The engine of `factors`
+    decides one bound that is at most the bounds of all these obligations. The result is False if the betas of the
+    obligations differ.
     """
     betas = {scaled.beta for _, scaled in some}
     bound = with_least_constants([scaled.bound for _, scaled in some])
@@ -719,11 +723,12 @@ _MOST_INPUTS = 13
 
 
 def _improved(claims: Claims, known: Sequence[Inequality], factors: Factors, digits: int) -> list[Inequality]:
-    """Return the `known` inequalities, with others in place of bounds that are not exact and need too large a factor.
+    """Return the `known` inequalities, with sharper ones in place of bounds that need more than exact ones do.
 
-    A case of `claims` with such a bound gets the bounds of the rule that needs the least factor, and the claim at one
-    of its inputs. The case that needs most is improved first, until an exact probability needs at least as much.
-    `factors` finds what is needed, to `digits` digits. Raises Undecided.
+    A bound that is not exact is replaced by the bounds of the rule that needs the least factor for the case in
+    `claims`, and by the claim at one input of the case. The case that needs the greatest factor is improved first,
+    until an exact probability needs at least as much. `factors` finds the factors, to `digits` digits. Raises
+    Undecided.
     """
     fixed = [claimed for claimed in known if claimed.exact]
     bounded = [claimed for claimed in known if not claimed.exact]
@@ -763,8 +768,8 @@ def _least_needing(case: ClassCase, first: list[Inequality], factors: Factors, e
 def _at_inputs(case: ClassCase, needing: Sequence[Inequality], factors: Factors) -> list[Inequality]:
     """The inequality at an input of `case` that needs the greatest factor, among some inputs that are tried.
 
-    The inputs are chosen for the eps at which the inequalities `needing` are hardest. `factors` finds what an
-    inequality needs.
+    The inputs are chosen for the eps at which the inequalities `needing` need the greatest factor. `factors` finds the
+    factors.
     """
     best = highest(peak for claimed in needing for peak in factors.peaks_of(claimed))
     peak_at = (
@@ -962,7 +967,8 @@ class Factors:
     """A finder of the factors that inequalities need: the maxima of (1 - Pr)/beta over eps, each computed once.
 
     A maximum is infinite if no factor suffices. Two quotients that are equal after eps is multiplied by a constant
-    share one maximum, as the same Python object. Rows whose distances all differ by one constant are an example.
+    share one maximum, as the same Python object. An example are two rows if each distance of one is a constant times
+    that of the other.
     """
 
     def __init__(self, engine: Engine, digits: int) -> None:
@@ -1020,7 +1026,7 @@ class Factors:
         return needed is not None and needed <= enough
 
     def needed(self, case: int, proof: Proof) -> Fraction | None:
-        """An upper bound of the factor with which all inequalities of `proof` hold, for the case with number `case`.
+        """An upper bound of the factor with which all inequalities of `proof` hold; `case` is the number of their case.
 
         None if no factor suffices, or if an inequality could not be measured. Raises Undecided.
         """

@@ -120,9 +120,10 @@ class Tuned(Record):
 
     - `best` is the best evaluation, `own` that of the program's own values, and `tried` has all evaluations.
     - `varied` are the constants and their ranges; `constants` has the values of all others.
-    - `lower` is a proved lower bound of the objective for all values in the box `proved_for` with rates of at least a
-      fiftieth of the greatest. `cells` counts the boxes examined for it. Without a bound, `unproved` is the reason.
-    - `tolerance` is the relative gap that was asked for; `interrupted`: Ctrl-C ended the search.
+    - `lower` is a proved lower bound of the objective for all values in the box `proved_for` at which each rate is at
+      least a fiftieth of its greatest value. `cells` counts the boxes examined for it. Without a bound, `unproved` is
+      the reason.
+    - `tolerance` is the relative gap that the user allows; `interrupted`: Ctrl-C ended the search.
     """
 
     FIELDS = (
@@ -202,9 +203,9 @@ def tune(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack
     """Find the values of the constants `vary`, such as "s in (0, 1)", with the least threshold at equal privacy.
 
     The threshold is the least t = alpha·eps for which the claim holds; gamma·eps if `wanted` is "gamma", and eps if it
-    is "eps". It is computed to `digits` digits, and multiplied by the least constant of privacy under `adjacent`;
-    without `adjacent` it is not. Values have denominators up to `denominator`. If possible, it is proved that no other
-    value is better by more than the relative gap `tolerance`.
+    is "eps". The threshold is computed to `digits` digits. If `adjacent` is given, it is multiplied by the least
+    constant of privacy under this adjacency. Values have denominators up to `denominator`. If possible, it is proved
+    that no other value is better by more than the relative gap `tolerance`.
 
     `program`, `table` and the other options in `given` are those of `dipc.solve`. Raises DiagnosticError for names that
     are not constants, and for bad claims.
@@ -426,9 +427,9 @@ class _Search:
         self._neighbors()
 
     def _propose(self, value: Callable[[Values], float], most: int) -> Values:
-        """The values with the least `value` found by a pattern search in at most `most` evaluations.
+        """Return the constants for which the function `value` is least, among at most `most` values that are tried.
 
-        Its steps change one constant, or increase one and decrease another, and become smaller.
+        A pattern search changes one constant, or increases one and decreases another, by steps that become smaller.
         """
         known: dict[Values, float] = {}
 
@@ -474,7 +475,9 @@ class _Search:
         """
         core = self._selected_program.core
         if core.requires is not None or core.selection is not None:
-            raise OutsideFragment("values that were not tried are compared at all inputs, not at some of them")
+            raise OutsideFragment(
+                "values that were not tried are compared at all inputs, not at some of them"
+            )
         self._require_rates()
         base, rates = self._rates()
         whole = ConstantBox(tuple([each.low for each in self.varied]), tuple([each.high for each in self.varied]))
@@ -600,10 +603,10 @@ class _Solved:
         pass
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:  # noqa: ARG002
-        """Return a lower bound of the threshold, the least alpha·eps, gamma·eps or eps for which the claim holds.
+        """Return a number that is at most the threshold, for all vectors of rates in a set.
 
-        It holds for noises with the rates s[i]·`rates`[i], where s is one of `shares`, or has logarithms that are at
-        least those of a convex combination of `shares`. `enough` has no effect.
+        The set has the vectors with entries s_i·`rates`[i], for each s in `shares` and each s between `shares` (see
+        `ThresholdBounds`). `enough` has no effect.
         """
         factor = max(1 / Fraction(prod(share)) for share in shares).limit_denominator(10**6) + Fraction(2, 10**6)
         options = replace(self._search.options, beta=f"({factor})*({self._beta})")
