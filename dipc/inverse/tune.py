@@ -475,9 +475,7 @@ class _Search:
         """
         core = self._selected_program.core
         if core.requires is not None or core.selection is not None:
-            raise OutsideFragment(
-                "values that were not tried are compared at all inputs, not at some of them"
-            )
+            raise OutsideFragment("values that were not tried are compared at all inputs, not at some of them")
         self._require_rates()
         base, rates = self._rates()
         whole = ConstantBox(tuple([each.low for each in self.varied]), tuple([each.high for each in self.varied]))
