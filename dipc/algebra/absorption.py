@@ -4,9 +4,9 @@
 
 Let P be the matrix of the weights inside a component. The weights of the states that the component leads to solve a
 linear system with the matrix I - P. The system is eliminated state by state without fractions (Bareiss 1968): each row
-is multiplied by its common denominator, and its entries are minors of the matrix, so they are elements of the ring. A
-row is a minor over the states that it has passed through, so rows of distant states are short. Only the solution is a
-quotient, reduced once.
+is multiplied by its common denominator, and its entries are minors of the matrix, so they are elements of the ring. The
+minors in a row are taken over those eliminated states alone that the row has depended on, so they are short. Only the
+solution is a quotient, reduced once.
 
 Inside a component all weights are probabilities and each state can be left; this is checked. Hence I - P is an M-matrix
 for every eps > 0: its principal minors, the pivots and the final denominator, are positive.
@@ -113,7 +113,10 @@ class Arithmetic:
         crossing: ExpPoly | None,
         divisors: Iterable[ExpPoly],
     ) -> ExpPoly:
-        """The exponential polynomial (`pivot`·`kept` + `entry`·`crossing`) / Π `divisors`, where None stands for 0."""
+        """The exponential polynomial (`pivot`·`kept` + `entry`·`crossing`) / Π `divisors`.
+
+        A `kept` or `crossing` of None is 0. The caller guarantees that the division leaves no remainder.
+        """
         total = ExpPoly.ZERO
         for left, right in ((pivot, kept), (entry, crossing)):
             if right is not None:
@@ -121,7 +124,10 @@ class Arithmetic:
         return self._divide_exactly(total, divisors)
 
     def rescale(self, entry: ExpPoly, multipliers: Iterable[ExpPoly], divisors: Iterable[ExpPoly]) -> ExpPoly:
-        """The exponential polynomial `entry` · Π `multipliers` / Π `divisors`."""
+        """The exponential polynomial `entry` · Π `multipliers` / Π `divisors`.
+
+        The caller guarantees that the division leaves no remainder.
+        """
         for multiplier in multipliers:
             entry = self.product(entry, multiplier)
         return self._divide_exactly(entry, divisors)
@@ -169,7 +175,7 @@ def absorption_weights(
     limit: Limits | None = None,
     ignored: frozenset[S] = frozenset(),
 ) -> dict[S, Closed]:
-    """The total weight of all paths from `start` to each reachable state of `exits`, by exit.
+    """Return a mapping from each reachable state of `exits` to the total weight of all paths to it from `start`.
 
     `edges[s]` lists the successors of state s, each with a weight that is positive for every eps > 0. Several edges
     from s to one state add up. The weights of the edges from s within its strongly connected component must sum to at
@@ -217,7 +223,8 @@ class _Equation(Generic[S]):
     Eliminating a state replaces its x[t] in all other equations, by means of its own equation. The eliminated states
     form blocks, and the name of a block is the state that was eliminated last. `blocks` has the names of the blocks
     whose states were replaced in this equation. Let P be the matrix of the weights of single steps. Then `pivot` and
-    the entries of `out` are minors of I - P: over the states of the blocks, with the row of s added.
+    the entries of `out` are, up to their signs, minors of I - P whose rows are those of s and of the states of the
+    blocks.
     """
 
     pivot: ExpPoly
@@ -262,8 +269,9 @@ class _Blocks(Generic[S]):
     def align(self, row: _Equation[S]) -> None:
         """Rewrite the equation `row` after some of its blocks have become part of larger blocks.
 
-        Its entries are multiplied by the determinants of the larger blocks, and divided by those of the blocks they
-        replace. Afterwards its `blocks` are the larger blocks, and its entries are minors by the lemma of `_Blocks`.
+        The entries of `row` are multiplied by the determinants of the larger blocks, and divided by those of the blocks
+        inside them. Afterwards its `blocks` are the larger blocks, and its entries are minors by the lemma of
+        `_Blocks`.
         """
         now = {self._root(name) for name in row.blocks}
         if now != row.blocks:
@@ -310,11 +318,11 @@ def _eliminate(
     arithmetic: Arithmetic,
     ignored: frozenset[S],
 ) -> dict[S, Closed]:
-    """The total weight of all paths through the strongly connected `component`, by the first state outside of it.
+    """Return the total weight of all paths through `component` to each state outside it to which they lead.
 
-    `graph` has the weights of single steps. `entries` has, for states of the component, the weight of the paths that
-    enter the component there. Paths that end in a state of `ignored` are left out. `arithmetic` multiplies and divides
-    within the limits.
+    `component` is strongly connected. `graph` has the weights of single steps. `entries` has, for states of the
+    component, the weight of the paths that enter the component there. Paths that end in a state of `ignored` are left
+    out. `arithmetic` multiplies and divides within the limits.
     """
     if all(t in component for s in component for t in graph[s]):
         raise Trapped(component)
@@ -380,8 +388,8 @@ class SumOfIncrements:
     def __init__(self, factors: Mapping[Factor, int], limits: Limits) -> None:
         """Multiply out the distributions of the summands; `factors` has the number of summands of each distribution.
 
-        A distribution is given as pairs (value, probability). Raises LimitReached if the work exceeds `limits`, as it
-        does for too many different distributions.
+        A distribution is given as pairs (value, probability). Raises LimitReached if the work exceeds `limits`; many
+        different distributions take much work.
         """
         self._arithmetic = Arithmetic(Meter(limits))
         self._denominator = ExpPoly.ONE
@@ -467,9 +475,9 @@ class SumOfIncrements:
 
 @dataclass(frozen=True)
 class _Tree:
-    """A range of values of a random integer: `values` maps each, increasing, to the numerator of its probability.
+    """A range of values of a random integer, where `values` maps each value to the numerator of its probability.
 
-    `halves` are the lower and the upper half of the range; None for a single value.
+    The values increase. `halves` are the lower and the upper half of the range; None for a single value.
     """
 
     values: _Values
@@ -503,8 +511,8 @@ def _tree(values: _Values) -> _Tree:
 def _over_common(factor: Factor) -> tuple[ExpPoly, _Values]:
     """Return (d, numerators) for the distribution `factor`, given as pairs (value, weight).
 
-    The weights have the common denominator d, the least one that is positive for every eps > 0. The second result has,
-    by value, the numerator of the weight over d.
+    d is the least common denominator of the weights, and positive for every eps > 0. numerators maps each value to the
+    numerator of its weight over d.
     """
     common = _common_denominator([weight for _, weight in factor])
     return common, {value: _numerator_over(weight, common) for value, weight in factor}

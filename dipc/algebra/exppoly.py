@@ -339,10 +339,11 @@ class ExpPoly:
         return Fraction(max(0, int(self._poly.degrees()[1])) - self._least_power(), self._unit)
 
     def bulk(self, unit: int) -> int:
-        """The size of this function as a polynomial in eps and e^(eps/`unit`), with `unit` a multiple of its own unit.
+        """The size of this function as a polynomial in eps and e^(eps/`unit`).
 
-        The size is the product of the two degrees, each plus 1, and of the number of machine words of a coefficient.
-        The work of finding common divisors grows approximately in proportion to the size.
+        The parameter `unit` is a multiple of the property of this name. The size is the product of the two degrees,
+        each plus 1, and of the number of machine words of a coefficient. The work of finding common divisors grows
+        approximately in proportion to the size.
         """
         if self._poly.is_zero():
             return 0
@@ -535,7 +536,7 @@ class Quotient:
 
     @classmethod
     def convert(cls, value: ExpPoly | Fraction | int | Quotient) -> Quotient:
-        """Return `value` as a quotient, over the denominator 1 unless `value` is a quotient already."""
+        """Return `value` itself if it is a quotient, otherwise the quotient of `value` and 1."""
         if isinstance(value, Quotient):
             return value
         return cls.coprime(value if isinstance(value, ExpPoly) else ExpPoly.constant(value), ExpPoly.ONE)
@@ -577,9 +578,9 @@ class Quotient:
     def _ends(self) -> tuple[object, ...]:
         """Two quotients of terms, which are equal for equal functions.
 
-        The first is the least term of the numerator over the least term of the denominator, the second is the greatest
-        over the greatest. Each is (power of eps, exponent, coefficient). Dividing numerator and denominator by a common
-        divisor changes neither.
+        The terms c·eps^k·e^{q·eps} are ordered by (q, k). The first quotient is the least term of the numerator over
+        the least of the denominator, the second is the greatest over the greatest. Each is (power of eps, exponent,
+        coefficient). Dividing numerator and denominator by a common divisor changes neither.
         """
         (start, end), (first, last) = (each.ends() for each in (self.numerator, self.denominator))
         return tuple([(k - m, q - r, c / d) for (k, q, c), (m, r, d) in ((start, first), (end, last))])
@@ -682,9 +683,10 @@ def _reduced(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly
 
 
 def positive_divisor(value: ExpPoly, positive: ExpPoly) -> ExpPoly | None:
-    """A greatest common divisor of `value` and `positive`; None if it is a unit c·e^{q·eps}.
+    """A greatest common divisor of `value` and `positive`; None if it is c·e^{q·eps}, which divides every function.
 
-    The divisor is positive for every eps > 0 if `positive` is.
+    The divisor is positive for every eps > 0 if `positive` is. For sparse functions of different units it may be a
+    smaller common divisor: see `ExpPoly.coarse_divisor`.
     """
     divisor = value.coarse_divisor(positive)
     if divisor is None:
@@ -1020,7 +1022,10 @@ def _is_operand(value: object) -> TypeGuard[ClosedForm | Fraction | int | Decima
 
 
 def sympy_terms(value: ExpPoly, at: Fraction | None = None) -> Any:
-    """The function `value` as a SymPy expression in `dipc.eps` with exact numbers, or its value at `at` if given."""
+    """The function `value` as a SymPy expression in `dipc.eps` with exact numbers, or its value at eps = `at`.
+
+    An `at` of None gives the expression.
+    """
     import sympy
 
     def rational(number: Fraction) -> Any:
@@ -1061,8 +1066,8 @@ def ordered_terms(terms: Iterable[tuple[int, Fraction, Fraction]]) -> list[tuple
 def terms_at(terms: Iterable[tuple[int, Fraction, Fraction]], eps: Fraction) -> list[tuple[int, Fraction, Fraction]]:
     """Return the sum of `terms` at the point `eps`, without powers of eps.
 
-    A term (k, q, c) stands for c·eps^k·e^{q·eps}. In the result each has k = 0, since c is multiplied by the number
-    `eps`^k; terms with equal q are added up.
+    A term (k, q, c) is c·eps^k·e^{q·eps}. In the result each has k = 0, since c is multiplied by the number `eps`^k;
+    terms with equal q are added up.
     """
     sums: dict[Fraction, Fraction] = {}
     for k, q, c in terms:
@@ -1073,8 +1078,8 @@ def terms_at(terms: Iterable[tuple[int, Fraction, Fraction]], eps: Fraction) -> 
 def sum_text(value: ExpPoly, point: Fraction | None = None) -> str:
     """The text of `value`, such as `1 - 2*exp(-eps/9)/3 + eps*exp(-2*eps/9)/4`, or of its number at `point`.
 
-    The number at a point has a text such as `1 - 2*exp(-1/18)/3`. Both texts are exact. `sympy.sympify` reads them
-    back, and this project's own expressions read back the text without `point`.
+    The number at a point has a text such as `1 - 2*exp(-1/18)/3`. Both texts are exact, and `sympy.sympify` reads them.
+    Expressions of claims may be written like the text without `point`.
     """
     if point is not None:
         at_point = ordered_terms(terms_at(value.terms(), point))

@@ -90,8 +90,8 @@ class NotApplicable(Exception):
 class LimitReached(Undecided):
     """Raised if the work exceeded a limit; `limit` names the field of `Limits`, and the reason ends with that name.
 
-    `limit` is None where the bound is fixed, such as the size of numbers that can be written out. `what` is the reason
-    without the name.
+    `limit` is None for a bound that is not a field of `Limits`, such as the size of numbers that can be written out.
+    `what` is the reason without the name.
     """
 
     def __init__(self, limit: str | None, what: str) -> None:
@@ -131,8 +131,8 @@ class Meter:
     """A counter of the work spent on one function, which raises LimitReached past the limits `terms` and `steps`.
 
     `steps` is the work so far. A step is a multiplication of machine words; approximately a hundred million take a
-    second. A term with a long coefficient or long exponents counts for several terms. Every method raises LimitReached,
-    before the work if possible.
+    second. A term with a long coefficient or long exponents is counted as several terms. Every method raises
+    LimitReached, before the work if possible.
     """
 
     limits: Limits
@@ -151,10 +151,10 @@ class Meter:
         self.size(terms * weight(bits))
 
     def has_room(self, terms: int) -> bool:
-        """Return False if a function to be computed is likely to have more terms than the limit.
+        """True unless a function to be computed is likely to have more terms than the limit.
 
         `terms` is an upper bound of their number. Most functions have far fewer terms than their bound, so a quarter of
-        it is compared with the limit.
+        the bound is compared with the limit.
         """
         return terms // 4 <= self.limits.terms
 
@@ -210,10 +210,9 @@ class DecisionBudget:
         )
 
     def spend_interval(self, work: int = 0) -> None:
-        """Count one interval as used, or more than one if deciding the sign on it is much work.
+        """Subtract an interval from those left, and one more for each 3000 units of `work` spent on its sign.
 
-        `work` is the size of the power series computed for it: the number of powers, times the bits of each. Every 3000
-        count as one more interval.
+        `work` is the size of the power series computed on the interval: the number of powers, times the bits of each.
         """
         self.intervals -= 1 + work // _WORK_OF_ONE
         if self.intervals < 0:

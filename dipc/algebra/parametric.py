@@ -39,8 +39,8 @@ class Parametric:
 
     An unknown is a number that the question leaves open, such as alpha or the number of queries. The numerator is Σ
     coefficient(eps)·Π U^j·e^{r·U·eps}. `numerator` maps the factors of each product, as triples (U, j, r), to its
-    coefficient; no coefficient is zero. `denominator` is not the zero function. Two values with the same denominator
-    are the same function exactly if they are equal.
+    coefficient; no coefficient is zero. `denominator` is not the zero function. If two objects have the same
+    denominator, they are the same function exactly if they are equal.
     """
 
     numerator: dict[Factors, ExpPoly]
@@ -214,7 +214,7 @@ class Parametric:
         return Parametric(_pruned(numerator), self.denominator)
 
     def limit(self) -> Parametric | None:
-        """The limit for every eps > 0 as all unknowns grow without bound, in any way; None if it was not found."""
+        """The limit for every eps > 0 as all unknowns grow without bound, at any relative speed; None if not found."""
         if any(r >= 0 for factors in self.numerator for _, _, r in factors):
             return None
         return Parametric({FLAT: self.numerator[FLAT]} if FLAT in self.numerator else {}, self.denominator)
@@ -437,9 +437,9 @@ Signs = Callable[[ExpPoly], int]
 def select(operator: Operator, arguments: Sequence[Selected], far: Signs | None = None) -> Selected:
     """The minimum, maximum or absolute value of `arguments`, as `operator` says, without needless arguments.
 
-    An argument is needless if another one is always selected in its place. Without `far`, this must be so for all
-    values of the unknowns. `far`, if given, returns the sign of a function of eps; then large enough values of the one
-    unknown suffice. Raises TooLarge.
+    An argument is needless if another one is selected in its place. Without `far`, an argument is dropped only if it is
+    needless for all values of the unknowns. `far`, if given, returns the sign of a function of eps; then large enough
+    values of the one unknown suffice. Raises TooLarge.
     """
     if operator is Operator.ABS:
         (value,) = arguments
@@ -607,10 +607,10 @@ def _applied(operator: Operator, forms: Sequence[Parametric]) -> Parametric:
 
 
 def conditions(value: Selected) -> list[ExpPoly]:
-    """Return functions of eps whose roots cut the eps > 0 into intervals; on each, `value` is one of its `candidates`.
+    """Return functions whose roots cut the half-line eps > 0 so that `value` is one of its `candidates` on each part.
 
-    No denominator of `value` has a root inside such an interval. `value` must not depend on an unknown. Raises TooLarge
-    for more than `MOST_CONDITIONS` functions.
+    No denominator of `value` has a root inside a part. `value` must not depend on an unknown. Raises TooLarge for more
+    than `MOST_CONDITIONS` functions.
     """
     polys: list[ExpPoly] = []
     for function in _all_conditions(value):
