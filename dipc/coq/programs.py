@@ -221,9 +221,10 @@ class CoqProgram:
                 return False
 
     def _real(self, code: Code) -> Term:
-        """Return the real expression `code` in Coq. It may add numbers to a multiple of one noise, such as 2*x + 1.
+        """Return the real expression `code` in Coq, a sum of multiples of real variables and a number, such as 2*x + 1.
 
-        Raises NotStatedError for other code.
+        At most one of the variables may contain noise, and its multiple must be 1. Raises NotStatedError for other
+        code.
         """
         if not self._reads_real(code):
             return f"Finite ({self._finite(code)})"

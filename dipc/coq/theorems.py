@@ -234,9 +234,10 @@ def _row(
     """Return the theorem `name` about the probability of the right answer of `row`, proved with the row's obligation.
 
     `program` is the program in Coq, `theorem` the program as the checker reads it, and `known` has the obligations by
-    index. If the obligation says only that 1 - beta <= 0, the theorem states the value of the probability instead. A
-    NotDerived is raised if the checker cannot derive the right answers of the row. A NotStatedError is raised if the
-    obligation of the row is not in `known`, or if the certificate states no probability.
+    index. If the obligation says only that 1 - beta <= 0, the theorem states the value of the probability instead.
+
+    Raises NotDerived if the checker cannot derive the right answers of the row, and NotStatedError if the obligation of
+    the row is not in `known`, or if the certificate states no probability.
     """
     obligation = known.get(row["obligation"])
     if obligation is None:

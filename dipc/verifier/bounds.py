@@ -124,10 +124,10 @@ class Part:
 
     @property
     def scales(self) -> bool:
-        """True if each noise is continuous, not confined to an interval, and has a multiple of 1/eps as scale.
+        """True if each noise is continuous and not confined to an interval, with a scale that is a multiple of 1/eps.
 
-        If all slacks are multiples of a distance, the probability then depends on distance·eps alone. A slack is a
-        comparison without its noises.
+        In this case the probability is a function of distance·eps if all slacks are multiples of a distance. A slack is
+        a comparison without its noises.
         """
         fixed = any(isinstance(family, Normal) and family.fixed for family, _ in self.laws)
         return self.continuous and not fixed and not any(isinstance(family, Bounded) for family, _ in self.laws)
@@ -218,9 +218,9 @@ def put_together(one: Way, other: Way, budget: Budget) -> list[Way] | None:
 
 
 def _without_opposites(one: Way, other: Way) -> tuple[Part, ...] | None:
-    """Unite `one` and `other` if they differ in one comparison alone, and it has opposite results in the two.
+    """Unite `one` and `other` if they differ in one comparison alone, which has opposite results in the two.
 
-    Return the parts of the united way: all comparisons of the two ways without this one. Return None if the two ways
+    Return the parts of the united way: all comparisons of the two ways except this one. Return None if the two ways
     differ in anything else.
     """
     if one.numbers != other.numbers:
@@ -257,11 +257,11 @@ _End = Fraction | bool
 def vertex_values(
     ways: Sequence[Way], shown: ClassFacts, wanted: Required, probabilities: Probabilities, budget: Budget
 ) -> Iterator[Closed]:
-    """Yield probabilities of the answer, one for each way to put a bound in place of each comparison's probability.
+    """Yield probabilities of the answer, one for each choice of the lower or upper bound of each comparison.
 
-    Every comparison has a lower and an upper bound of its probability, so that n comparisons have up to 2^n such
-    combinations. The probabilities are functions of the obligation's variable. At each input of the class, and each
-    value of the variable, the least of them is a lower bound of the answer's probability.
+    Every comparison has a lower and an upper bound of its probability, so that n comparisons have up to 2^n choices.
+    The results are functions of the obligation's variable. At each input of the class, and each value of the variable,
+    the least of them is a lower bound of the answer's probability.
 
     `ways` are the exits with the answer, `shown` describes the class of inputs, and `wanted` is the claim about the
     class. `probabilities` computes probabilities of comparisons, and the work is charged to `budget`. Raises NotDerived
@@ -362,8 +362,8 @@ def _ends(component: Part, shown: ClassFacts, wanted: Required) -> tuple[_End, _
     """Return two slacks (low, high) that bound the probability of the only comparison in `component`.
 
     At all inputs of the class `shown`, the probability is at least that of the comparison with the slack low, and at
-    most that with the slack high. Where no slack is known, low is False, which stands for the bound 0, and high is
-    True, which stands for the bound 1. `wanted` has alpha and gamma.
+    most that with the slack high. If no lower bound of the slack is proved, low is False: the probability is at least
+    0. If no upper bound is proved, high is True: it is at most 1. `wanted` has alpha and gamma.
     """
     (comparison,) = component.comparisons
     if wanted.is_open and not component.continuous:
@@ -442,7 +442,7 @@ def at_bounds(
 def _without_tails(way: Way, shown: ClassFacts, wanted: Required, budget: Budget) -> tuple[Closed, tuple[Part, ...]]:
     """Return an upper bound of the probability of `way`: a factor, and parts whose probabilities multiply it.
 
-    A tail is a part that compares one Laplace noise and whose slack is <= 0 on the class `shown`; its probability is an
+    A tail is a comparison of one Laplace noise whose slack is <= 0 on the class `shown`; its probability is an
     exponential. If the joint probability of two or more tails is bounded, the factor is the weight of the way times
     this bound, and the result leaves the tails out. Otherwise the factor is the weight. `wanted` has alpha and gamma.
     Charges its work to `budget`.
@@ -543,7 +543,10 @@ def _is_far(comparison: Comparison, shown: ClassFacts, wanted: Required) -> bool
 
 
 def _total(tails: Sequence[Part]) -> Comparison:
-    """Return the comparison whose slack is the sum of rate·(-slack) over the comparisons in `tails`."""
+    """Return the comparison whose slack is the sum of rate·(-slack) over the comparisons in `tails`.
+
+    Each of them compares one Laplace noise, and the rate is that of the noise times its coefficient.
+    """
     inputs: dict[int, Fraction] = {}
     constant = _ZERO
     for component in tails:

@@ -251,7 +251,7 @@ def _is_one(value: object) -> bool:
 def spine(tree: Expr) -> tuple[Expr, list[tuple[str, Expr]]]:
     """Return (first operand, [(operator, operand), …]) if `tree` is a chain of sums and products, else (`tree`, []).
 
-    A long chain is then evaluated in a loop, without deep recursion.
+    The caller can evaluate a long chain in a loop, without deep recursion.
     """
     operands: list[tuple[str, Expr]] = []
     while isinstance(tree, Apply) and tree.op in ("+", "-", "*", "/"):
@@ -524,7 +524,7 @@ MOST_INTERVALS = 10_000
 
 @dataclass(frozen=True)
 class Interval:
-    """An interval of eps within (0, inf). An `upper` that is None stands for infinity."""
+    """An interval of eps within (0, inf), whose `upper` is None for infinity."""
 
     lower: Fraction
     upper: Fraction | None
@@ -612,7 +612,7 @@ class Claim:
 
     `alpha`, `beta` and `gamma` are the texts of expressions, None if the claim does not state them. An `alpha` that is
     "dd" is left open, and so is a `gamma` that is "free". `intervals` are those of eps, and `constants` has the values
-    of the program's constants. `_known` and `_falling` keep results, for rows with equal cells.
+    of the program's constants. `_known` and `_falling` are caches of results for rows with equal cells.
     """
 
     alpha: str | None
@@ -709,7 +709,7 @@ class Claim:
         return alpha, self.beta_at(own, names, budget), vacuous
 
     def never_grows(self, own: Mapping[str, str], budget: Budget) -> bool:
-        """True only if beta is nonincreasing in gamma and in alpha; in gamma alone if alpha is a fixed number.
+        """True only if beta is nonincreasing in gamma, and in alpha unless alpha is a number. False proves nothing.
 
         `own` has the cells of a row that replace the claim's alpha, beta or gamma, by column. Charges its work to
         `budget`.

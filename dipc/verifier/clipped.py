@@ -201,9 +201,9 @@ def _join(block: Block, numbers: set[str]) -> Block:
 class _Reader:
     """A collector of the clamps of inputs in a program.
 
-    `clamps` has the clamps of each input, and `bare` the inputs that are also read without a clamp. By default, clamps
-    of real inputs in the program itself are collected. If `every_part` is true, clamps of int inputs and clamps in the
-    program's `ideal` are collected, too. `inputs` are the names of the inputs concerned.
+    `clamps` has the clamps of each input, and `bare` the inputs that are also read without a clamp. `inputs` are the
+    names of the inputs whose clamps are collected: real inputs, read in the program itself. If `every_part` is true,
+    clamps of int inputs and clamps in the program's `ideal` are collected, too.
     """
 
     def __init__(self, tree: Program, constants: Mapping[str, Fraction], *, every_part: bool = False) -> None:

@@ -56,7 +56,7 @@ def verify(
     part, it is the part that was proved.
 
     Raises Rejected, naming the wrong step; Unreadable if the text is not a certificate; and Exhausted if checking takes
-    more than `budget`, or by default than STEPS.
+    more than `budget`, which is STEPS if it is None.
     """
     text = isinstance(certificate, str) and certificate.lstrip()[:1] == "{"
     budget = budget or Budget()

@@ -603,7 +603,7 @@ def _require_claim(question: Question, data: Mapping[str, Any]) -> None:
 
 
 def digest(rest: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of `rest` as JSON: in ASCII, without blanks, with the names of every object sorted."""
+    """Return the SHA-256 of the fields `rest` as JSON: in ASCII, without blanks, the names of every object sorted."""
     canonical = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()
 
@@ -626,7 +626,7 @@ def check_document(
 
 
 def program_in(document: Document, budget: Budget) -> tuple[Program, Machine, tuple[Interval, ...]]:
-    """Return the syntax tree and the machine of the program of `document`, and the eps of its claim.
+    """Return the syntax tree and the machine of the program of `document`, and the claim's intervals of eps.
 
     Charges its work to `budget`. Raises Rejected.
     """
@@ -811,9 +811,9 @@ _RANGES = read.by_name(read.tuple_of(read.nullable(read.rational), read.nullable
 def _limited(document: Document, tree: Program) -> Program:
     """Return the program `tree` without clamps of inputs, but with inputs limited to the ranges in `document`.
 
-    A claim about all inputs of the result is about all inputs of the given program, if it does not depend on distances
-    of inputs (FORMAT.md, lemma clipped claims). Raises Rejected for other claims, and for ranges that are not those of
-    the clamps.
+    By the lemma of clipped claims (FORMAT.md), a claim about all inputs of the result implies the claim about all
+    inputs of `tree`, if the claim does not depend on distances of inputs. Raises Rejected for other claims, and for
+    ranges that are not those of the clamps.
     """
     claim = document.data["claim"]
     with in_step("clipped"):
@@ -880,8 +880,9 @@ def _check_aligned(
 ) -> Accepted:
     """Check `document`, about privacy for all adjacent real inputs, and return what it proves.
 
-    The document is about one m or about every m. `tree` is the program, `machine` the program in instructions, `about`
-    describes it in the theorem, and `intervals` are those of eps. Charges its work to `budget`. Raises Rejected.
+    The document is about one m or about every m. `tree` is the program, `machine` the program in instructions, and
+    `intervals` are those of eps. `about` describes the program in the theorem. Charges its work to `budget`. Raises
+    Rejected.
     """
     data = document.data
     constants = document.program.constants
@@ -994,7 +995,7 @@ def check_text(source: str, budget: Budget | None = None) -> Accepted:
 
 @contextmanager
 def within_bounds() -> Iterator[None]:
-    """Raise Exhausted if the block is nested too deeply, fills the memory, or writes a number that is too long."""
+    """Raise Exhausted if the `with` block recurses too deeply, fills the memory, or writes too long a number."""
     try:
         yield
     except (RecursionError, MemoryError) as error:

@@ -1,10 +1,10 @@
 """Claims for every number of queries: small numbers by classes, others by a union bound (FORMAT.md, lemmas 7 to 10).
 
-*Agreement*: the program runs beside its ideal, and each noisy comparison comes out as the input implies. The comparison
-is A·N + s >= 0, with a slack s that is at least some number; its failure is a term of the bound.
+*Agreement*: the program runs beside its ideal, and each noisy comparison has the result that the input implies. The
+comparison is A·N + s >= 0, with a slack s that is at least some number; its failure is a term of the bound.
 
-*Walks*: a run is a walk through the heads of the loop. Its error is at most the terms of a path and, for each of the
-other iterations, the terms of the most probable iteration on a cycle.
+*Walks*: a run is a walk through the heads of the loop. Its error is at most the sum of the terms of a path and, for
+each of the other iterations, of the terms of the most probable iteration on a cycle.
 
 *Selection*: the loop that keeps the largest of m noisy values is examined as a whole.
 
@@ -373,8 +373,8 @@ class Agreement:
     ) -> bool:
         """True if `form` + `constant` + `radius`·gamma >= bound is proved wherever the guards `known` hold.
 
-        `form` has the coefficients of inputs by slot. The bound is `least`, or `least` times the distance that the
-        claim leaves open, if it leaves one open.
+        `form` has the coefficients of inputs by slot. The bound is `least`; if the claim leaves a distance open, it is
+        `least` times this distance.
         """
         bound = DistanceLine(_ZERO, least) if self.wanted.is_open else DistanceLine(least)
         left = self.wanted.gamma.scaled(radius) + bound.scaled(-1)
@@ -482,7 +482,7 @@ MOST_PATHS = 20_000
 class Total:
     """A bound of the error of a run of m iterations: `fixed` + (m - `once`)·`repeated`, for every m >= `once`.
 
-    Both `fixed` and `repeated` are the sum of the probabilities of events.
+    Each of `fixed` and `repeated` lists events; in the formula it is the sum of their probabilities.
     """
 
     fixed: tuple[Term, ...]
@@ -490,7 +490,7 @@ class Total:
     once: int
 
     def bounds(self, other: Total) -> bool:
-        """True if each term of `other` is a term of this total, at least as often."""
+        """True if this bound holds from `other.once` on, and has each term of `other` at least as often."""
         return (
             self.once <= other.once
             and not Counter(other.fixed) - Counter(self.fixed)
@@ -895,11 +895,11 @@ class _UnionBound:
         ]
 
     def _coefficients(self, names: Mapping[str, Form], finished: Callable[[Form], Closed | None]) -> list[Ring]:
-        """Return the coefficients of beta, which must be a polynomial in m - start, beginning with the constant one.
+        """Return the coefficients of beta, a polynomial in m - start, by increasing power.
 
         Each coefficient is a function of the variable that replaces eps. `names` has the values of the names in beta,
-        and `finished` returns a form as a function of this variable alone, or None if it is none. Raises Rejected if
-        beta is not such a polynomial.
+        and `finished` returns a form as a function of this variable alone, or None if the form is no such function.
+        Raises Rejected if beta is not a polynomial in m - start.
         """
         assert self.claim.beta is not None, "a claim without beta was refused"
         later = Form.unknown(self.parameter, Fraction(self.start))
@@ -993,9 +993,9 @@ class _UnionBound:
     def _above_one(self, places: Sequence[int], near: tuple[Interval, ...]) -> str | None:
         """Return None if beta is proved to be >= 1 at `start` and nondecreasing in m from there on, else the reason.
 
-        Beta is a polynomial in m - start. `places` has the index of an obligation for each of its coefficients,
-        beginning with the constant one. Each of these obligations must be about the intervals `near`. Raises Rejected
-        for wrong obligations.
+        Beta is a polynomial in m - start. `places` has the index of an obligation for each of its coefficients, by
+        increasing power. Each of these obligations must be about the intervals `near`. Raises Rejected for wrong
+        obligations.
         """
         if len(places) != len(self.coefficients):
             raise Rejected("not every coefficient shows that beta is above 1")

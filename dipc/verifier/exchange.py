@@ -1,9 +1,9 @@
 """Rows that represent all of finitely many inputs (FORMAT.md, lemmas 4b, 4c and 4d).
 
 Inputs that differ by an exchange of two values, with the same answer and the same probability, are decided once. The
-certificate says which inputs may be exchanged at which answer. This module compares each exchange with the paths of the
-ideal, and with the ways of the program, run with its inputs left open. It counts the inputs that the rows represent, to
-see that no input of the product is missing.
+certificate says which inputs may be exchanged at which answer. The checker compares each exchange with the paths of the
+ideal, and with the exits of the program, run with its inputs left open. It also counts the inputs that the rows
+represent, so that none is missing.
 
 Finite inputs that may be exchanged at every answer are given once, as `alike`. `symmetry.py` shows that the program and
 its ideal are unchanged.
@@ -61,7 +61,7 @@ class PathExchanges:
 
     @property
     def places(self) -> list[int]:
-        """The inputs in blocks, and the free ones."""
+        """The indices of the inputs in `free` and in `blocks`."""
         return [*self.free, *places_of(self.blocks)]
 
 
@@ -70,8 +70,8 @@ class Product:
     """A set of inputs, which has every combination of one of the `values` for each input of the program.
 
     Rows represent all of them by `exchanges`, each on a path of the ideal, and by `alike`: groups of finite inputs, by
-    index, which may be exchanged everywhere. `reason` says why the certificate does not claim that the rows represent
-    all inputs; it is None if it claims this.
+    index, which may be exchanged everywhere. `reason` is None if the certificate claims that the rows represent all
+    inputs. Otherwise it says why the certificate does not.
     """
 
     values: Sequence[Sequence[str]]
@@ -156,11 +156,10 @@ class _ProductCheck:
         return self.theorem.machine.declared("input")
 
     def require(self, rows: Sequence[tuple[Sequence[str], Sequence[str | None]]]) -> None:
-        """Raise Rejected or NotDerived unless `rows`, with the stated exchanges of inputs, stand for all inputs.
+        """Raise Rejected or NotDerived unless `rows`, with the stated exchanges of inputs, represent all inputs.
 
-        The inputs in question are all combinations of the values that the certificate lists for each input. Each
-        combination must become the inputs of exactly one row by exchanges. Each of `rows` is a pair (cells of inputs,
-        cells of outputs).
+        The inputs are all combinations of the values that the certificate lists for each input. Each combination must
+        become the inputs of exactly one row by exchanges. Each of `rows` is a pair (cells of inputs, cells of outputs).
         """
         inputs: list[list[Value]] = []
         paths: list[RowPath] = []

@@ -120,7 +120,7 @@ def plain(value: Number) -> Number:
 class Constraints:
     """An immutable conjunction of half-spaces over noises: `rows` maps the form of each half-space to the half-space.
 
-    Besides, each noise in `_positive` is at least 0. Each method charges its work to its `budget`.
+    In addition, each noise in `_positive` is at least 0. Each method charges its work to its `budget`.
     """
 
     __slots__ = ("_distances", "_edges", "_hash", "_positive", "rows")
@@ -572,7 +572,10 @@ class Execution:
                     yield weight, (state.at, arm, tuple(scores)), follow(state.at + 1, slot, literal.value)
 
     def _reached(self, state: State) -> Constraints | None:
-        """Return the constraints under which the exit `state` has the wanted outputs; None for probability 0."""
+        """Return the constraints under which the exit `state` has the wanted outputs.
+
+        The result is None if the outputs are the wanted ones with probability 0.
+        """
         known = state.known
         for slot, value in self.wanted.outputs.items():
             held = state.values[slot]

@@ -45,8 +45,8 @@ def by_direction(forms: Iterable[Iterable[tuple[int, int]]]) -> dict[Direction, 
     """Group the variables of `forms`, lists of (variable, coefficient), whose coefficients are proportional.
 
     Two variables are in one group if their coefficients have the same ratio in every form, such as x and y in x + 2·y
-    and 3·x + 6·y. A group lists (variable, its first coefficient). Its key has the coefficients of any of its
-    variables, divided by the first one.
+    and 3·x + 6·y. A group lists pairs of a variable and its coefficient in the first form that contains it. The key of
+    the group has the coefficients of one of its variables in all forms, divided by the coefficient in the pair.
     """
     columns: dict[int, list[tuple[int, int]]] = {}
     for number, form in enumerate(forms):
@@ -146,7 +146,7 @@ def common_multiple(numbers: Iterable[int], budget: Budget) -> int:
 
 
 def height(f: Ring) -> int:
-    """Return the number of bits of the longest coefficient of `f`: of numerator and denominator together."""
+    """Return the greatest sum of the bits of numerator and denominator, over all coefficients of `f`."""
     return max((c.numerator.bit_length() + c.denominator.bit_length() for c in f.values()), default=0)
 
 

@@ -1,11 +1,10 @@
 """The `ideal` block: the right answer det(u) and the distance to disagreement dd(u) (FORMAT.md, lemma 4).
 
-    ideal = Ideal.compile(tree, constants, budget)         raises NotDerived ideal.answer(inputs),
-    ideal.distance(inputs)      inputs in their order; raise NotDerived
+`Ideal.compile` reads the block; `Ideal.answer` and `Ideal.distance` compute det and dd. All of them raise NotDerived.
 
-The block is executed with real and int inputs left open, and half-spaces of inputs whose edges count. The guard f > 0
-is written f >= δ for a δ less than every positive number. Sums of guards then show whether they are strict, and
-`Constraints` treats inputs as it treats noises.
+The block is executed with real and int inputs left open. Its half-spaces of inputs may or may not contain their
+boundaries: the guard f > 0 is written f >= δ for a δ less than every positive number. Sums of guards show whether they
+are strict, and `Constraints` treats inputs as it treats noises.
 
 A form of ints with coprime coefficients is an integer: f + c > 0 is f + ceil(c) - 1 >= 0. No guard mixes reals and
 ints. A path that no integers take may remain. Only a search for integers may rely on such a path being empty.
@@ -151,7 +150,7 @@ class _Symbolic(Execution):
     """
 
     def has_ties(self, form: Affine) -> bool:
-        """True if `form` can be 0 at some inputs: unless it is constant."""
+        """True if `form` can be 0 at some inputs: every `form` that contains an input can."""
         return bool(form.terms)
 
     def is_nonnegative(self, form: Affine, known: Constraints) -> bool:
@@ -452,16 +451,20 @@ class Ideal:
         return tuple(finite), point
 
     def combinations(self) -> Iterator[tuple[Value, ...]]:
-        """Return all combinations of values of the finite inputs. Raises NotDerived if there are too many."""
+        """Return an iterator over all combinations of values of the finite inputs.
+
+        Raises NotDerived if there are too many.
+        """
         choices = [values_of(slot.type) for slot in self.machine.declared("input") if slot.type not in OPEN]
         if prod(map(len, choices)) > MOST_PATHS:
             raise NotDerived("its finite inputs have too many values")
         return product(*choices)
 
     def _other_answers(self, path: Path, inputs: Sequence[Value], answer: tuple[Value, ...]) -> Iterator[list[Guard]]:
-        """Yield sets of guards: an input of `path` has another answer than `answer` exactly if it satisfies one.
+        """Yield sets of guards that cut the inputs with another answer than `answer` out of `path`.
 
-        It satisfies a set if all guards of the set hold. `answer` is the ideal's answer at `inputs`.
+        An input of `path` has another answer if and only if it satisfies all guards of one of the sets. `answer` is the
+        ideal's answer at `inputs`.
         """
         same = self.machine.distance.same
         if same is not None:
@@ -504,7 +507,7 @@ class Ideal:
                     yield subset
 
     def _distance_bound(self, guard: Guard, point: Mapping[int, Fraction]) -> Fraction:
-        """Return a lower bound of the distance from `point` to all inputs that satisfy `guard`."""
+        """Return a lower bound of the distance from `point` to the nearest input that satisfies `guard`."""
         missing = -guard.value_at(point)
         if missing <= 0 or self.norm == "discrete":
             return _ZERO

@@ -118,7 +118,7 @@ def samples(intervals: Sequence[Interval]) -> Iterator[Fraction]:
 def seen_below_one(beta: Beta | None, intervals: Sequence[Interval], budget: Budget) -> bool:
     """True only if `beta` < 1 is shown at some sampled eps of `intervals`. False proves nothing.
 
-    If it is not shown, the bound Pr >= 1 - `beta` counts as vacuous. Charges its work to `budget`.
+    The caller treats the bound Pr >= 1 - `beta` as vacuous if the result is False. Charges its work to `budget`.
     """
     return beta is not None and any(
         fails_at(NOTHING, arms, eps, budget) for eps in samples(intervals) for arms in arguments_of(beta)

@@ -1,9 +1,9 @@
 """Answers that are an index, as arrays of truth values (FORMAT.md, lemma 7): `o <- i; …; exit` becomes `o[i] <- true`.
 
-The conditions are those of the text, and stricter than necessary. Between `o <- i` and an `exit` of the same block
-there is no loop and no other use of o, so that each run assigns at most one index, and nothing after it. All other
-assignments give one number that is not an index. So the runs are those of the array, and the answers correspond one to
-one.
+The conditions are tested on the text of the program, and are stricter than necessary. Between `o <- i` and an `exit` of
+the same block there is no loop and no other use of o, so that each run assigns at most one index, and nothing after it.
+All other assignments to o give one number that is not an index. Each run of the program is therefore a run of the
+program with the array, and their answers correspond one to one.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from dipc.verifier.syntax import (
 
 
 class _NotAnIndex(Exception):
-    """Raised if an output is not seen to hold either an index of a loop or one number that is no index."""
+    """Raised if an output is not proved to hold either an index of a loop or one number that is not an index."""
 
 
 def offset_of(end: object, parameter: str) -> int | None:
-    """Return the integer c if `end` is the expression parameter + c for the name `parameter`; None for others."""
+    """Return the integer c if `end` is the expression `parameter` + c, otherwise None; `parameter` is a name."""
     match end:
         case Name(name) if name == parameter:
             return 0
@@ -69,9 +69,10 @@ def integer(value: object) -> int | None:
 def ending_at(tree: Program, parameter: str) -> Program:
     """Return the program `tree` with all indices moved so that its loops and arrays end at m, the constant `parameter`.
 
-    They are moved if all ends that depend on m are m + c with one c other than 0: then 1..m + 1 becomes 0..m. Otherwise
-    `tree` is returned. The answers are unchanged if indices only name elements, which `dipc.verifier.loops` requires of
-    the result. Raises NotDerived if a loop or an array does not begin at a number.
+    The indices are moved if all ends that depend on m are m + c, with one c other than 0. An example is the range 1..m
+    + 1, which becomes 0..m. Otherwise `tree` is returned. The answers are unchanged if indices only name elements,
+    which `dipc.verifier.loops` requires of the result. Raises NotDerived if a loop or an array does not begin at a
+    number.
     """
     ends: list[object] = [node.high for node in nodes((tree.body, tree.ideal)) if isinstance(node, For)]
     ends += [each.ends[1] for each in tree.every_variable if each.ends is not None]
@@ -105,7 +106,7 @@ def with_arrays(tree: Program, parameter: str) -> Program:
     """Return the program `tree` with an array in place of each output that holds an index of a loop up to m.
 
     m is the constant `parameter`. For an output o, the assignment `o <- i` becomes `o[i] <- true`. The answers of the
-    two programs correspond one to one. An output for which this is not seen stays as it is.
+    two programs correspond one to one. An output is left unchanged if it is not proved to hold such an index.
     """
     for declared in tree.variables:
         if declared.role == "output" and declared.ends is None:

@@ -1,10 +1,11 @@
 """Claims about every real and int input: the classes, and a proof that they cover all inputs.
 
-The paths of the ideal block cover all inputs. The certificate divides each path into cells, which are sets of
-half-spaces of inputs and alpha. For each cell it names a class that is right about the cell: the half-spaces of the
-class are implied there, and its bound is the program's (`bounds.py`). A half-space of ints and its opposite are both
-closed, with integer constants. Therefore cells that are empty, and half-spaces that are implied, for reals are so for
-integers.
+The paths of the ideal block cover all inputs. The certificate divides each path into cells, intersections of
+half-spaces of inputs and alpha. For each cell it names a class. The checker shows that the cell lies in the half-spaces
+of the class, and that the program has the bound of the class there (`bounds.py`).
+
+A half-space of ints and its opposite are both closed, with integer constants. A cell without real points has no integer
+points, and an implication between half-spaces of reals holds for integers.
 """
 
 from __future__ import annotations
@@ -196,8 +197,8 @@ class Coverage:
         """True if the class `shown` covers all of its own inputs, so that its bound holds for the program there.
 
         Its own inputs have the answer of the class, and lie in two kinds of its half-spaces. Those of the first kind do
-        not depend on alpha; their boundaries do not count, except if all inputs in the half-space are integers. Those
-        of the second kind are listed in `beside`: just beyond them the answer is another one.
+        not depend on alpha; their boundaries are left out, except if all inputs in the half-space are integers. Those
+        of the second kind are listed in `beside`: inputs just beyond them have another answer.
         """
         within = [replace(half, strict=not self._is_whole(half)) for half in shown.halfspaces if not half.step]
         within += [shown.halfspaces[place] for place in shown.beside]

@@ -1,8 +1,8 @@
 """Probabilities of normal and Laplace noises around one center, in pieces on which the integrand is smooth.
 
 With t = eps·u for the center t, the integrand is smooth except at finitely many u. On each piece between them the
-integral is a sum over nodes. The rule's nodes and weights are not trusted: their error is bounded. FORMAT.md states and
-proves the lemmas N6 and N7.
+integral is approximated by a sum over nodes. The nodes and their weights are not trusted: their error is bounded.
+FORMAT.md states and proves the lemmas N6 and N7.
 """
 
 from __future__ import annotations

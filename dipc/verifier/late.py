@@ -213,7 +213,7 @@ class _Rewriting:
         return {slot for place in places_in([code]) for slot in place.slots if self._random >> slot & 1}
 
     def _step_by_step(self, code: Code, stores: list[Instruction]) -> Code:
-        """Append assignments to `stores`, and return an expression that after them has the value of `code`.
+        """Append assignments to `stores`, and return an expression that has the value of `code` after the assignments.
 
         The expression reads at most one random slot if possible.
         """

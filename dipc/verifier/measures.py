@@ -583,7 +583,8 @@ def _primitive(
 ) -> _Terms:
     """Return `divisor` times an antiderivative of `f` in the variable `v`; for integers, times a sum up to Y_v - 1.
 
-    It vanishes at infinity where `f` decays. `primitives` has the antiderivative of Y_v^n·e^{l·Y_v} by (n, l).
+    Where `f` decays at infinity, the limit of the result is 0. `primitives` has the antiderivative of Y_v^n·e^{l·Y_v}
+    by (n, l).
     """
     result: _Terms = {}
     for monomial, coefficient in f.items():

@@ -1,7 +1,7 @@
-"""Inputs whose values may be exchanged within groups of places (FORMAT.md, lemmas 4d and 4e).
+"""Inputs whose values may be exchanged within groups (FORMAT.md, lemmas 4d and 4e).
 
-A group is a sequence of places of inputs, counted from 0. Inputs that differ only in the order of the values of a group
-are one multiset.
+A group is a sequence of indices of inputs, counted from 0. Inputs that differ only in the order of the values of a
+group are one multiset.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def multiset(point: Sequence[Value], groups: Groups) -> tuple[object, ...]:
 
 
 def orders(point: Sequence[Value], groups: Groups) -> int:
-    """Return into how many different inputs, itself included, exchanges within `groups` turn the input `point`."""
+    """The number of different inputs into which exchanges within `groups` turn the input `point`, itself included."""
     result = 1
     for group in groups:
         counts = Counter(typed(point[place] for place in group))
@@ -58,7 +58,8 @@ def nearest_orders(
     """Return the inputs `one` and `other` with the values of each of `groups` in orders that bring them nearest.
 
     Two lists of numbers are sorted, which is best for the greatest difference and for the sum of the differences. Other
-    values, or all with `count_only`, are ordered so that as many places as possible have equal values.
+    values, or all with `count_only`, are ordered so that the two inputs have equal values at as many indices as
+    possible.
     """
     here, there = list(one), list(other)
     for group in groups:

@@ -70,7 +70,7 @@ class Tally:
     def add(self, verdict: str, missing: str | None, *, vacuous: bool = False) -> None:
         """Count a row with this `verdict`. `missing` is the reason why its proof is missing, or None.
 
-        The row counts as `vacuous` if nothing is claimed about it.
+        `vacuous` is true if nothing is claimed about the row.
         """
         self.counts["rows"] += 1
         self.counts[verdict] += 1

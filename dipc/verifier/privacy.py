@@ -72,9 +72,9 @@ def adjacency(value: object) -> tuple[str, Fraction]:
 class Pairs:
     """The pairs of inputs of a certificate, and the probability law of each input.
 
-    `laws` has for each input the indices of the probabilities of its `outputs` many outputs. `ordered` has the pairs,
-    as indices of `inputs`. `groups` has sets of input positions: an input stands for all inputs that differ from it
-    only by the order of the values in a group.
+    `outputs` is the number of outputs whose probabilities are stated. `laws` has for each input the indices of these
+    probabilities. `ordered` has the pairs, as indices of `inputs`. `groups` has sets of input positions: an input
+    represents all inputs that differ from it only by the order of the values in a group.
     """
 
     laws: Sequence[Sequence[int]]
@@ -89,8 +89,8 @@ class PairsResult:
     """The result of checking pairs.
 
     `counts` has the number of pairs by verdict. `missing` has (number, reason) for each pair without a complete proof.
-    For a refutation, `refuted` is (the probability of its outputs at the first input, the same at the second, the
-    obligation, the pair).
+    For a refutation, `refuted` is (the probability of its outputs at the first input, their probability at the second
+    input, the obligation, the pair).
     """
 
     counts: dict[str, int]
@@ -103,7 +103,8 @@ class PairsResult:
 class Refuted:
     """A refutation: outputs of a pair that are together too probable at its first input.
 
-    `outputs` are their indices, and real and int outputs may be off by `gamma`. `obligation` is the index of the proof.
+    `outputs` are their indices. A real or int output counts if it differs from a listed one by at most `gamma`.
+    `obligation` is the index of the proof.
     """
 
     pair: int

@@ -177,10 +177,10 @@ def _through(
 
 
 def _without_return(here: int, row: dict[int, Closed], budget: Budget) -> dict[int, Closed]:
-    """Return the weights of the steps from the state `here`, with all direct returns to it summed up.
+    """Return the weights of the steps from the state `here` to other states, with repeated returns summed up.
 
-    `row` has the weights of all steps from it, by the next state. If the state returns to itself with the weight r/d,
-    each other weight n/d becomes n/(d - r). Charges its work to `budget`.
+    `row` has the weights of all steps from this state, by the next state. If the state returns to itself with the
+    weight r/d, each other weight n/d becomes n/(d - r). Charges its work to `budget`.
     """
     common: Ring = ONE
     for _, below in row.values():
@@ -646,8 +646,9 @@ class Theorem:
     ) -> Iterator[Mapping[int, Value]]:
         """Yield answers, by slot, that together are all answers within `gamma` of `outputs` at `inputs`.
 
-        If numbers may each be off by gamma, the only one is `outputs`, which includes all numbers within gamma of its
-        own. Otherwise each answer within gamma of `outputs` is yielded once. Raises NotDerived for too many answers.
+        If each number may be off by gamma, independently of the others, `outputs` is yielded alone: it represents all
+        these answers. Otherwise each answer within gamma of `outputs` is yielded once. Raises NotDerived for too many
+        answers.
         """
         return self._probabilities.near_answers(inputs, outputs, gamma, self.budget)
 

@@ -158,8 +158,8 @@ class Distance:
     conditions of `same` hold. The exact answer is in the slots `exact`, in the order of the outputs.
 
     For dd, two answers differ if they differ in an output whose index is in `decisive`. These are the finite outputs,
-    if there are any and the block does not say `all`; otherwise all outputs. Two inputs are infinitely far apart if any
-    condition of `apart` holds; the second input is in the slots `other`.
+    if there are any and the `metric` block does not say `all`; otherwise all outputs. Two inputs are infinitely far
+    apart if any condition of `apart` holds; the second input is in the slots `other`.
     """
 
     kind: str | Code

@@ -1,9 +1,9 @@
 """The reader of untrusted JSON, the ways in which a check can end, and the budget of work that a check may take.
 
 A hostile certificate must neither stall its reader nor fill the memory. One budget covers a whole run. Work is charged
-before it is done, and memory before it is kept; a step is about a microsecond, or a word of memory. A derivation of
-something that the certificate does not state, such as a probability, has only a share of the budget. If it takes too
-much, the rest of the certificate is checked nevertheless.
+before it is done, and memory before it is kept; a step is approximately a microsecond, or a word of memory. A
+derivation of something that the certificate does not state, such as a probability, has only a share of the budget. If
+it takes too much, the rest of the certificate is checked nevertheless.
 
 JSON objects are read with tables, which give for each name the reader of its value:
 
@@ -173,7 +173,7 @@ class Budget:
         self.kept = {} if kept is None else kept
 
     def part(self, share: Fraction) -> Budget:
-        """Return a budget with `share` of the whole budget's steps; its work is charged to the whole budget, too."""
+        """Return a budget of the fraction `share` of the run's steps; its work is charged to the run's budget, too."""
         whole = self if self.whole is None else self.whole
         return Budget(int(whole.steps * share), whole, self.answers, self.kept)
 

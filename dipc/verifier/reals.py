@@ -144,7 +144,7 @@ UNIT = Number(_ONE)
 def _perfect_power(value: Fraction) -> tuple[int, Number]:
     """Return (n, r) with r^n = `value` > 1 and n <= 1000 as great as possible.
 
-    The logarithm of `value` is then n·log(r): the logarithms of powers of one number have the same r.
+    The logarithm of `value` is n·log(r), and powers of one number have the same r.
     """
     base, whole = value, 1
     for prime in _PRIMES:

@@ -1,9 +1,9 @@
-"""Rationals in place of the irrational numbers in the claim that somebody asks about, so that more is claimed.
+"""Rationals in place of the irrational numbers in a claim whose implication is to be decided.
 
-The claim asked about follows from what was proved if a stronger claim does. So each irrational number is replaced by a
-rational that makes the expression smaller, for every eps > 0 and all distances. The rational is a lower bound where the
-expression grows with the number, and an upper bound where it falls. If the claim is to be refuted, the expression is
-made larger instead. Integer multiples of logarithms in exponents are exact.
+A claim follows from what was proved if a stronger claim does. So each irrational number is replaced by a rational that
+makes the expression smaller, for every eps > 0 and all distances. The rational is a lower bound where the expression
+grows with the number, and an upper bound where it falls. If the claim is to be refuted, the expression is made larger
+instead. Integer multiples of logarithms in exponents are exact.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 The program is executed with its inputs left open. By the lemma in FORMAT.md, the program is private if shifts map each
 exit at one input into the same exit at another, at a cost within the budget.
 
-For one program the certificate states the shifts. For every number of queries an adversary chooses way after way
-through the heads of the loop (`loops.py`), and extreme moves of the inputs of each index. For each head, and each
-choice of shifts of the noises carried there, the least cost so far is kept if it is within the budget.
+For one program the certificate states the shifts. For every number of queries, all paths through the heads of the loop
+(`loops.py`) are followed, with all extreme moves of the inputs of each index. For each head, and each choice of shifts
+of the noises carried there, the least cost of reaching it is kept if it is within the budget.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class ShiftConditions:
     outputs: tuple[Change, ...]
 
     def holds(self, shift: Mapping[int, Fraction], move: Mapping[int, Fraction]) -> bool:
-        """True if noises on the path, changed by `shift`, are on it again after the inputs have changed by `move`.
+        """True if noises that lead along the path, changed by `shift`, still do after inputs have changed by `move`.
 
         The real outputs must also be the same before and after both changes.
         """
@@ -458,7 +458,7 @@ class _Exploration:
     def _ways_from(self, head: int | None) -> tuple[HeadPath, ...]:
         """Return the paths from head number `head`, through an iteration or behind the loop.
 
-        For None, return the paths up to the loop.
+        If `head` is None, return the paths from the start to the loop.
         """
         if head not in self._ways:
             if head is None:

@@ -487,11 +487,9 @@ def _tail(curve: Curve, order: int, last: int, radius: Fraction) -> Fraction:
 def prove_at_infinity(curve: Curve, bound: Fraction, sign: int, budget: Budget) -> None:
     """Raise Rejected unless `curve` has the strict `sign` on [`bound`, inf), where `bound` > 0.
 
-    The leading term is c·t^degree: it has the highest power, and no e^{-t}. The proof divides each term of the other
-    sign by
-    t^degree. The absolute values of these quotients decrease on [bound, inf), and their sum at the bound is less than
-    |c|.
-    Charges its work to `budget`.
+    The leading term is c·t^degree: it has the highest power, and no e^{-t}. The proof divides each term of the opposite
+    sign by t^degree. The absolute values of these quotients decrease on [bound, inf), and their sum at the bound is
+    less than c in absolute value. Charges its work to `budget`.
     """
     constant = [(k, c) for j, k, c in curve.terms if not j]
     if not constant:

@@ -77,8 +77,8 @@ class Subject:
 class Expected:
     """The claim that the person who checks the certificate expects to be proved.
 
-    Parts that are None are those of the program's claim block, `block`, or else those that were proved. If `own` is
-    true, the rows are those of this person's own table, and so are their columns.
+    Where a part is None, the part of the program's claim block, `block`, is expected, and where there is none, the part
+    that was proved. If `own` is true, the rows and their columns are those of this person's own table.
     """
 
     verdict: str | None = None
@@ -127,7 +127,7 @@ class Expected:
                     raise UnusableArgument(why, f"give --{name} an expression, {_SUCH_AS[name]}") from None
 
     def intervals(self, proved: Sequence[Interval]) -> tuple[Interval, ...]:
-        """Return the eps asked about, or the intervals `proved` if none are.
+        """Return the intervals of eps that are expected, or `proved` if the expected claim states none.
 
         Raises UnusableArgument if they are not intervals of rational numbers.
         """
@@ -140,8 +140,8 @@ class Expected:
         """Return the expected claim about accuracy, with parts of `proved` in place of those not given.
 
         `distance` is alpha if a claim block has a beta and no alpha. Irrational numbers are rounded so that the claim
-        says more, or less if `wanted` is "inaccurate". Constants in `varying` have several values, which are not used
-        for this. Raises UnusableArgument if the direction of a rounding is not seen.
+        says more, or less if `wanted` is "inaccurate". The rounding does not use constants in `varying`, which have
+        several values. Raises UnusableArgument if it is not seen in which direction a number must be rounded.
         """
         defaults: dict[str, Any] = {"alpha": distance, "beta": proved.beta, "gamma": None}
         constants = {name: value for name, value in proved.constants.items() if name not in varying}
@@ -354,7 +354,7 @@ class OfAccuracy(Statement):
     def _has_distance(self) -> bool:
         """True if the inputs have a dd.
 
-        If a claim block has a beta and no alpha, its alpha is then dd.
+        In this case the alpha of a claim block that has a beta and no alpha is dd.
         """
 
     @property

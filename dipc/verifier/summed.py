@@ -1,9 +1,9 @@
 """Probabilities of discrete normal noises, and discrete Laplace noises among them, as sums over integers.
 
-Noises that matter only through one sum of their multiples form one value. An event is a tree of such values, with
-half-spaces a·k + d >= 0 over one value, and a·k + b·l + d >= 0 over two. From the leaves to the root, each value passes
-on, for every value of its parent, the sum over its compatible values. Every noise is cut off where its tail is small.
-FORMAT.md states and proves the error, lemma N8.
+Noises whose coefficients are proportional in all half-spaces form one value, a sum of their multiples. An event is a
+tree of such values, with half-spaces a·k + d >= 0 over one value, and a·k + b·l + d >= 0 over two. From the leaves to
+the root, each value passes on, for every value of its parent, the sum over its compatible values. Every noise is cut
+off where its tail is small. FORMAT.md states and proves the error, lemma N8.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ class Surroundings:
                     yield _sum([*gaps, *map(scaled, moves, signs)])
 
     def _alike(self, finite: tuple[Value, ...]) -> Sequence[tuple[Path, Sequence[tuple[Affine | Fraction, ...]]]]:
-        """For the finite inputs `finite`, return the paths that may give the same answer as `self.path`.
+        """Return the paths for the finite inputs `finite` that may give the same answer as `self.path`.
 
         Each path comes with the pairs of numbers that must be equal for the two answers to be equal.
         """

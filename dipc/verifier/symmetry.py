@@ -214,7 +214,7 @@ class _Table:
     def _shared(self, op: str, operands: Iterable[Node]) -> Node:
         """Return the node of the associative and commutative `op` applied to `operands`, without idle operands.
 
-        An operand is idle if the value does not depend on it, such as a true one of an `and`.
+        An operand is idle if the value does not depend on it, such as `true` in an `and`.
         """
         parts: list[Node] = []
         for operand in operands:
@@ -653,9 +653,9 @@ def _always_holds(type_: Type, kind: _Kind) -> bool:
 
 
 def _meeting_places(code: Sequence[Instruction]) -> list[int]:
-    """Return for each instruction the next one through which every path to the end of `code` leads.
+    """Return for each instruction of `code` the next one through which every path to the end leads.
 
-    The end is the last index.
+    The end of the program has the index `len(code)`.
     """
     end = len(code)
     after = [end] * (end + 1)

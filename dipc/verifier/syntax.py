@@ -1057,10 +1057,10 @@ def _written_number(expr: Expr) -> Fraction | None:
 
 
 def _without_noise(part: object) -> Assign | None:
-    """Return an assignment of the mean in place of `part` if that draws noise; None for any other part.
+    """Return an assignment of the mean if `part` is a draw of noise; None for any other `part`.
 
     An exponential mechanism is kept: in an `ideal` block it picks the first of the best candidates. Raises NotDerived
-    for a `choose`.
+    for a `choose`, and for noise whose mean depends on eps.
     """
     match part:
         case Noise(target=target, law="Unif", mean=mean, ends=(low, high)):

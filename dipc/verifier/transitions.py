@@ -208,7 +208,7 @@ class Transitions:
             raise different
 
     def _commute(self, first: int, last: int) -> bool:
-        """True if exchanging the inputs at the places `first` and `last` of the order leaves all weights unchanged.
+        """True if exchanging inputs number `first` and `last` in the order of reading leaves all weights unchanged.
 
         Transitions are compared from each state at the start of the first segment, for all values of the inputs between
         the two inputs.
@@ -316,8 +316,8 @@ def _readings(machine: Machine, budget: Budget) -> list[_Reading]:
 def _starts(code: Sequence[Instruction], readings: Iterable[_Reading]) -> list[int]:
     """Return, for each input in `readings`, the instruction of `code` at which its segment starts.
 
-    It comes after the last instruction that reads the input before. It is the first such instruction that no earlier
-    jump passes over. If there is none, it is the first instruction that reads the input.
+    Instructions qualify if they come after the last one that reads the previous input, and no earlier jump passes over
+    them. The segment starts at the first such instruction, or else where the input is first read.
     """
     farthest = [0] * (len(code) + 1)
     for label, instruction in enumerate(code):

@@ -230,9 +230,10 @@ class Tree:
 def tail_rates(d: Fraction, variances: Mapping[Number, Fraction], rates: Sequence[Fraction]) -> list[Number | Fraction]:
     """Return the rates of bounds whose sum is at least the probability that a half-space fails (lemma N4).
 
-    The half-space fails only if the values in it together exceed `d`/eps, so only if one of them exceeds its share of
-    that. `variances` has the variances of the normal values, as multiples of the numbers that are its keys. `rates` are
-    those of the Laplace values. The result has one rate for each value; `Tree.tails` says what the rates mean.
+    The half-space fails only if the sum of its n values exceeds `d`/eps, and so only if one of them exceeds
+    `d`/(n·eps). `variances` has the variances of the normal values, as multiples of the numbers that are its keys.
+    `rates` are those of the Laplace values. The result has one rate for each value; `Tree.tails` says what the rates
+    mean.
     """
     reach = d / max(1, len(variances) + len(rates))
     numbers = [Number(reach**2 / (2 * variance)) * square.inverse for square, variance in variances.items()]
@@ -460,7 +461,8 @@ class _Rooted:
     def watch(self) -> None:
         """Raise NotDerived if the coordinates do not form a tree.
 
-        They do if each half-space or leaf is about one or two of them, and the connected ones have no cycle.
+        They form a tree if each half-space or leaf contains at most two of them, and the pairs of connected coordinates
+        form no cycle.
         """
         if any(len(support) > 2 for support in self.supports):
             raise NotDerived("a comparison relates three sums of Gaussian noises")
@@ -488,10 +490,10 @@ class _Rooted:
         return self.precision[i][i] - sum(below, _ZERO)
 
     def scaled(self, root: int) -> Center:
-        """Return the tree from center number `root`, multiplied by a number that makes one of its parameters 1.
+        """Return the tree from center number `root`, divided by one of its parameters.
 
-        It is the greatest rate of Laplace noise. In a tree without Laplace noise, it is the greatest absolute value of
-        a constant in the half-spaces.
+        This parameter is the greatest rate of Laplace noise. In a tree without Laplace noise, it is the greatest
+        absolute value of a constant in the half-spaces.
         """
         center = self._center(root, None, _ONE)
         rates = [spread.size for spread in center.everything if spread.laplace]

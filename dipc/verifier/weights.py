@@ -1,8 +1,8 @@
 """Weights of the states of a run without `while`, as polynomials with integer coefficients over known denominators.
 
 A weight is numerator/(unit·Π factors). The numerator is Σ c·eps^k·e^{q·eps/scale} with integers c and q. The factors
-are the denominators of the steps. Weights at one place mostly have one denominator: their sum is that of the
-numerators. A factor that divides the numerator is left out.
+are the denominators of the steps. Most weights that are added have one denominator, so that only their numerators are
+added. A factor that divides the numerator is left out.
 """
 
 from __future__ import annotations
