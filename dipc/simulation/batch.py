@@ -5,9 +5,10 @@ and decides each comparison of noises by them.
 
 Values are exact. A value that occurs in a batch has a code, its index in a table. A number with noise is an affine form
 over draws, and a draw has a float or an integer for each run. An operation is evaluated once for each combination of
-values that occurs; where noises are compared, runs with equal values part. Only real draws are rounded.
+values that occurs. If it compares noises, its result may differ between runs with equal values. Only real draws are
+rounded.
 
-The runs at one place of the program go on together, those at the first place first.
+All runs that have reached the same instruction execute it together. The earliest instruction in the program is next.
 """
 
 from __future__ import annotations
@@ -101,10 +102,10 @@ class _Failure(Exception):
 
 
 class DrawnEvaluation(Execution):
-    """The checker's evaluation of expressions, with comparisons that are known in place of constraints."""
+    """The checker's evaluation of expressions, where the truth of comparisons replaces constraints on noises."""
 
     def __post_init__(self) -> None:
-        """Do nothing: the facts about the text that an exploration needs are not needed."""
+        """Do nothing: only an exploration needs the facts about the text that are computed otherwise."""
 
     def is_nonnegative(self, form: Affine, known: Constraints | Known) -> bool:
         """True if `form` >= 0 according to `known`. Raises Split with the form if `known` does not have it."""
@@ -115,9 +116,10 @@ class DrawnEvaluation(Execution):
 
 
 class Batch:
-    """`size` runs of `machine` at one eps; `slots` has the codes of the values of each slot, at the end those of `run`.
+    """`size` runs of `machine` at one eps; `slots` has the codes of the values of each slot.
 
-    `table` has the value of each code, and `draws` the numbers of each draw, one for each run.
+    After `run`, these are the values at the end of the runs. `table` has the value of each code, and `draws` the
+    numbers of each draw, one for each run.
     """
 
     def __init__(
@@ -171,9 +173,9 @@ class Batch:
         return code
 
     def combined(self, columns: Sequence[Codes]) -> tuple[list[tuple[Held, ...]], Positions | None]:
-        """Return the combinations of values of `columns` that occur, and for each run the index of its own.
+        """Return the combinations of values of `columns` that occur, and for each run the index of its combination.
 
-        The indices are None if no column has a code for each run.
+        The indices are None if each column has one code for all runs.
         """
         count, owners = 1, None
         for column in columns:
@@ -361,7 +363,7 @@ class Batch:
         return self._translated(slot, self.value(place.index, runs), runs)
 
     def _translated(self, function: Callable[[Held], int], codes: Codes, runs: Positions) -> Codes:
-        """Return the results of `function`, called once for each value that `codes` stand for.
+        """Return the results of `function`, called once for each value that has a code in `codes`.
 
         `codes` has one code for each of `runs`, or one for all of them. The result has one number for each of `runs`,
         or one if all are equal. A _Failure of `function` is raised as the diagnostic of a run with this value.
@@ -379,9 +381,10 @@ class Batch:
     # --- instructions -----------------------------------------------------------------------------
 
     def run(self, loop_limit: int) -> None:
-        """Execute all instructions of all runs, of which each may take `loop_limit` rounds of one `while` at most.
+        """Execute all runs to their ends.
 
-        Raises DiagnosticError for a failure in some run, also GivenUp for a loop that does not end.
+        Raises DiagnosticError for a failure in some run. Raises GivenUp if a run takes more than `loop_limit` rounds of
+        one `while`.
         """
         self._go(0, self._everyone)
         while self._heap:
@@ -522,17 +525,18 @@ class Batch:
     # --- results ----------------------------------------------------------------------------------
 
     def counted(self, slots: Sequence[int]) -> Counter[tuple[Any, ...]]:
-        """Return the count of each combination of values of `slots`; None is no value."""
+        """Return the count of each combination of values of `slots`, with None for a slot without a value."""
         groups, owners = self.combined([self.slots[slot] for slot in slots])
         if owners is None:
             return Counter({groups[0] if groups else (): self.size})
         return Counter(dict(zip(groups, np.bincount(owners).tolist(), strict=True)))
 
     def happened(self, event: Mapping[str, Value], gamma: Fraction, sides: Sequence[int]) -> Mask:
-        """Return the mask of the runs in which every output of `event` has its value.
+        """Return the mask of the runs in which every output of `event` has the value that the event states.
 
-        A number counts if it is within `gamma` of its value, on each of `sides`: 1 for numbers below it, -1 for numbers
-        above. An output without a value matches nothing.
+        An int or a real has the stated value if it is within `gamma` of it on each of `sides`: 1 for outputs below the
+        value, and -1 for outputs above it. An output that was never assigned has no value, and the event does not
+        happen.
         """
         happened = np.ones(self.size, dtype=np.bool_)
         for slot in self.machine.numbered("output"):
@@ -553,9 +557,10 @@ class Batch:
     # --- failures ---------------------------------------------------------------------------------
 
     def fault(self, code: str, message: str, run: int | None, *notes: str) -> DiagnosticError:
-        """Return the diagnostic `code` for a failure of the present instruction in `run`, or in all runs if it is None.
+        """Return the diagnostic `code` for a failure of the current instruction.
 
-        The diagnostic has `message` and `notes`, and shows the values in the run.
+        The diagnostic has `message` and `notes`, and shows the values in `run`. If `run` is None, the instruction fails
+        in all runs, and no values are shown.
         """
         values = ", ".join(self._situation(run)) if run is not None else ""
         notes = (f"this happened with {values}", *notes) if values else notes
@@ -617,7 +622,7 @@ def distinct(codes: Positions, bound: int) -> tuple[Positions, Positions]:
 
 
 def positions_of(owners: Positions, count: int) -> list[Positions]:
-    """Return the positions at which `owners` is each number below `count`, increasing."""
+    """Return, for each number below `count`, the increasing positions at which `owners` has this number."""
     if count <= _FEW:
         return [np.flatnonzero(owners == number) for number in range(count)]
     # NumPy sorts short integers without comparing them.

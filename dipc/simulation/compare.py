@@ -130,7 +130,7 @@ def expect(
 
 
 def nothing(unknown: Undecided, events: Sequence[Event] = ()) -> Expected:
-    """Return an `Expected` in which `unknown` replaces all exact probabilities, also of each of `events`."""
+    """Return an `Expected` in which `unknown` replaces each probability: of the outputs and of each of `events`."""
     return Expected(unknown, tuple(unknown for _ in events))
 
 
@@ -202,7 +202,8 @@ class ComparedRow:
     def agreement(self) -> Agreement:
         """The agreement of count and probability: a match if the exact probability lies in the interval.
 
-        An impossible event must not happen at all. The event of any output at all gives no evidence.
+        An impossible event must not happen at all. An event without stated values contains every output, so it is
+        undecided.
         """
         if self.enclosure is None or not self.output:
             return Agreement.UNDECIDED

@@ -47,11 +47,11 @@ _NEAR, _FAR = 400, 1_024
 
 @frozen
 class LikelihoodTest(Record):
-    """A test whether the noises have the scale of the program, on the outputs `outputs`.
+    """A test whether the noises have the scale that the program gives them, on the outputs `outputs`.
 
-    Under the exact law, the statistic is as far out as observed, upwards or downwards, with probability at most
-    `tails`; a tail of at most error/2 is a mismatch. `factor` is the common factor of the scales that would explain the
-    observation, to first order, for display.
+    `tails` are upper bounds of two probabilities under the exact law: of a statistic at least as great as the observed
+    one, and of one at most as great. A tail of at most `error`/2 is a mismatch. `factor` is for display: multiplying
+    all scales by it would explain the observation, to first order.
     """
 
     FIELDS = "part=outputs tails factor ok=plausible"
@@ -76,9 +76,9 @@ def scale_test(
 ) -> LikelihoodTest | None:
     """Return the test of the scale of the noises for the `counts` of the cells of a partition of `outputs`, or None.
 
-    The probabilities of the cells are `laws` at eps, `more` at (1 + STEP)·eps and `less` at (1 - STEP)·eps. The test
-    may fail with probability `error`. There is no test if the law does not depend on eps, or a cell is impossible or
-    nearly so.
+    The probabilities of the cells are `laws` at eps, `more` at (1 + STEP)·eps and `less` at (1 - STEP)·eps. For the
+    right scale, the test is a mismatch with probability at most `error`. The result is None if nothing was counted, or
+    if the law hardly depends on eps.
     """
     slopes = []
     for here, above, below in zip(laws, more, less, strict=True):
@@ -111,7 +111,10 @@ def _law_of(scores: Sequence[int], laws: Sequence[Ends]) -> dict[int, Ends]:
 
 
 def tail(law: Mapping[int, Ends], runs: int, total: int) -> float:
-    """Return an upper bound of Pr[T >= `total`] for the sum T of `runs` independent scores with the law `law`."""
+    """Return an upper bound of Pr[T >= `total`] for the sum T of `runs` independent scores.
+
+    `law` maps each score, an integer, to an interval that contains its probability.
+    """
     with flint.ctx.workprec(_BITS):
         return _tail(law, runs, total)
 
@@ -339,7 +342,10 @@ _INTERVALS, _RATIOS, _PAIRS = 0.5, 0.4, 0.1
 
 @frozen
 class ComparedEvent(Record):
-    """An event about one output or about all finite outputs together (`outputs`), and its comparison."""
+    """An event about `outputs`, one output or all finite outputs together, with its comparison `row`.
+
+    `runs` is the number of observations of which the event was counted.
+    """
 
     FIELDS = "part=outputs output=row.output count=row.count of=runs *row ok=matches"
 
@@ -364,9 +370,10 @@ class ComparedEvent(Record):
 
 @frozen
 class Partition:
-    """Disjoint events about some outputs that cover everything.
+    """Disjoint `events` about `outputs`, one of which always happens.
 
-    `labels` are the indices of the events of the samples, in order, or None if the order of the samples is not known.
+    `labels` has, for each sample in order, the index of the event that happened. It is None if the order of the samples
+    is not known.
     """
 
     outputs: str
@@ -524,10 +531,11 @@ def judge(
     confidence: Fraction,
     grid: Fraction | None = None,
 ) -> Conformance:
-    """Return the result of `conform` for `program` and the input `values`, with all arguments converted.
+    """Return the result of `conform` for `program` at the inputs `values`, given by name.
 
-    `observed` are the outputs at `eps`, rounded down to multiples of `grid` unless that is None. The tests hold
-    together with `confidence`. Raises DiagnosticError for a program that fails, and for samples off the grid.
+    `observed` are the outputs at `eps`, rounded down to multiples of `grid` unless that is None. With probability at
+    least `confidence`, all tests agree with a correct implementation. Raises DiagnosticError for a program that fails,
+    and for samples off the grid.
     """
     core = program.core
     core.require_meaning(eps)
@@ -637,9 +645,9 @@ class _Law:
         """Yield an event for each integer between the least and the greatest in `observed`, and one for all others.
 
         `position` is the index of the output `name` in the observed rows. The observations determine which integers are
-        compared, so the error probability is divided among all integers, and among all pairs (least, greatest). With
-        s(k) = 1/((|k| + 1)(|k| + 2)), whose sum over all k is 3/2, integer k has s(k)/4 of it, and the pair
-        s(least)·s(greatest)/8.
+        compared, so the error probability is divided among all integers, and among all pairs (least, greatest). Let
+        s(k) = 1/((|k| + 1)(|k| + 2)), whose sum over all k is 3/2. The event of the integer k gets the fraction s(k)/4
+        of the error probability, and the event of all others gets s(least)·s(greatest)/8.
         """
         tally = {int(key[0]): count for key, count in tallied(observed.rows, [position]).items()}
         low, high = min(tally), max(tally)

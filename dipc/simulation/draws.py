@@ -47,7 +47,7 @@ class TooExtreme(ArithmeticError):
 def sampler(family: NoiseFamily, rate: Fraction, eps: Fraction) -> Sampler:
     """Return a sampler of noise of the law `family` with this `rate`, at one `eps`.
 
-    Noise that is an integer is drawn in 64 bits. Raises TooExtreme if the rate is too small or too great for that.
+    Integer noise is drawn in 64 bits. Raises TooExtreme if the rate is too small or too great to be drawn.
     """
     least = LEAST_WHOLE_RATE if is_whole(family) else LEAST_RATE
     if isinstance(family, Normal):
@@ -106,8 +106,8 @@ def truncated_laplace(low: float, high: float, rate: float) -> Sampler:
 def discrete_normal(deviation: float) -> Sampler:
     """Return a sampler of integers i with mass proportional to e^{-i²/(2·`deviation`²)}.
 
-    They are drawn from masses cut off where less than 10^-20 is beyond. With a large deviation they are rounded normal
-    draws, whose law differs by less than 10^-10.
+    Integers in the tails, with a total mass of less than 10^-20, are never drawn. For a large deviation, normal draws
+    are rounded; their law differs by less than 10^-10.
     """
     if deviation > _WIDE:
         return lambda source, size: np.rint(source.standard_normal(size) * deviation).astype(np.int64)
@@ -148,9 +148,10 @@ def _decimal(value: Fraction) -> Decimal:
 
 
 def places(weights: Sequence[float], uniform: NDArray[np.float64]) -> Positions:
-    """Return, for each number in `uniform`, the index of the one of `weights` whose interval contains it.
+    """Return an index of `weights` for each number in `uniform`, in proportion to the weights.
 
-    The numbers lie in [0, 1), and the weights need not sum to 1. The weight at the index is never 0.
+    [0, 1) is divided into one interval for each weight, in order, with lengths proportional to the weights. The index
+    is that of the interval that contains the number. The weights need not sum to 1, and a weight of 0 is never chosen.
     """
     heavy = [index for index, share in enumerate(weights) if share > 0]
     ends = np.cumsum([weights[index] for index in heavy]) / fsum(weights)

@@ -136,7 +136,11 @@ def compiled(program: CoreProgram, eps: Fraction) -> tuple[Machine, SourceText]:
 
 @frozen
 class JointHits:
-    """The counts of an event in `runs` independent pairs of runs with the same noises: at each input, and at both."""
+    """The counts of an event in `runs` independent pairs of runs at two inputs, each pair with the same noises.
+
+    The event happened in `first` runs at the first input, in `second` runs at the second one, and in `both` runs of a
+    pair `both` times.
+    """
 
     runs: int
     first: int
