@@ -100,8 +100,8 @@ class _Numbers:
     """The values of m that a question is about, in two groups: m from `least` to `start` - 1, and m >= `start`.
 
     Each m of the first group is a case of its own. `union` is a union bound of the error at every m >= `start`, or None
-    if there is none. `proof` is a search for a proof that the bound is at most beta, or None if the two cannot be
-    compared. `reason` is the reason to report if nothing is proved about m >= `start`.
+    if there is none. `proof` is a search for a proof that the bound is at most beta, or None if the bound cannot be
+    compared with beta. `reason` is the reason to report if nothing is proved about m >= `start`.
     """
 
     least: int
@@ -145,9 +145,9 @@ class AllNumbers(ClassSource):
     ) -> None:
         """Read the claim of `options` about `program` for every m >= `least`, where m is the constant `parameter`.
 
-        The first `singly` values of m are always cases of their own. `by_inputs` makes, from a program whose inputs are
-        finite and the options, the question that decides each input on its own. Raises DiagnosticError for an unknown
-        `parameter`, and for a claim or program that cannot be decided for every m.
+        The first `singly` values of m are always cases of their own. `by_inputs` makes the question that decides each
+        input on its own, from a program with finite inputs and the options; None if no question does. Raises
+        DiagnosticError for an unknown `parameter`, and for a claim or program that cannot be decided for every m.
         """
         _require_reals(program)
         require_product(program.core)
@@ -231,11 +231,11 @@ class AllNumbers(ClassSource):
             return _Numbers(least, start, None, undecided.reason, union)
 
     def _unit(self, union: UnionBound, start: int) -> tuple[Unit, int]:
-        """Return (unit, first m): a variable e in place of eps in which beta is a polynomial in m.
+        """Return (unit, first m), where the unit's variable e makes beta a polynomial in m.
 
-        In e, no rate of noise falls as m grows. Both statements hold for every m from the returned first m on, which is
-        at least `start`. `union` has the rates as functions of m. Raises NotUniform if no variable that is tried has
-        these properties.
+        With a `lesser` unit, this is a lower bound of beta. As a multiple of e, no rate of noise falls as m grows. Both
+        are true for every m from the returned first m on, which is at least `start`. `union` has the rates as functions
+        of m. Raises NotUniform if no variable that is tried has these properties.
         """
         refused: NotUniform | None = None
         varying = () if union.rates is None else union.rates.of_marks
@@ -282,7 +282,7 @@ class AllNumbers(ClassSource):
         return self.claim.requirement()
 
     def refusal(self, refused: NotUniform) -> str:
-        """Return the reason why there is no union bound, `refused`, with the line of the program."""
+        """Return why there is no union bound: the reason of `refused`, with its line in the program."""
         line = ""
         if refused.span is not None:
             line = f" (line {self.program.core.source.excerpt(refused.span).line})"
@@ -347,7 +347,7 @@ class AllNumbers(ClassSource):
     def refuted(
         self, number: int, like: Sequence[ClassResult]
     ) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
-        """Return the result that an input refutes the claim for m = `number`, or None if no input tried does.
+        """Return a result in which one input refutes the claim for m = `number`, or None if no input tried does.
 
         The inputs tried are the hardest ones of the classes `like` of a smaller m, extended to more queries.
         """

@@ -2,8 +2,8 @@
 
 **Lemma.** *Let `requires` be a conjunction of bounds, each on one input or, by `min(i in 1..m : q[i]) >= a` and `max(i
 in 1..m : q[i]) <= b`, on all elements of an array. Then the inputs are a box, with the same bounds of the elements for
-every m.* So some number of queries has an input if and only if every number has one. A move of some inputs leads
-outside of the box only if one of these inputs passes its own bound; the values of other queries do not matter.
+every m.* So `requires` admits an input either for every number of queries or for none. A move of some inputs leaves the
+box only if one of these inputs leaves its own bounds; the values of other queries do not matter.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _is_steady(tree: ast.Expr, varying: set[str], arrays: _Arrays) -> bool:
 
 
 def _is_of_elements(side: ast.Ranged, varying: set[str], arrays: _Arrays) -> bool:
-    """Return True if `side`, a minimum or maximum, is over one whole array and reads at each index its element only.
+    """Return True if `side`, a minimum or maximum, is over one whole array and mentions no element but its own.
 
     `varying` are the constants that depend on m. `arrays` has the first and last index of each input array.
     """

@@ -2,25 +2,26 @@
 
     for i in low..m do ... if TEST then found <- true; exit end end
 
-The array of the tests has more answers than this flag: many inputs that differ as arrays have the same flag, and so
-their distance to disagreement is greater. The bound for arrays does not hold for the flag, which has its own.
+An array of all test results has more answers than this flag. Inputs with different arrays may have the same flag, so
+that distances to disagreement are greater for the flag. The bound for arrays therefore does not apply to it.
 
 **Form.** An iteration of the ideal either exits, behind one guard g(u_i) >= 0 of its own inputs and of inputs that all
 iterations share, or continues without changing any variable. The program continues in one way, to one head, and gives
 the ideal's answer *found* wherever it exits. The answer after the loop, *not found*, is another one. The metric is the
 maximum of the coordinates.
 
-**Lemma.** Let w be the sum of the sizes of the coefficients of g, and dd(u) >= alpha.
+**Lemma.** Let w be the sum of the absolute values of the coefficients of g, and dd(u) >= alpha.
 
 1. If det(u) is *not found*, then g(u_i) <= -alpha·w for every i: crossing one guard changes the answer.
 2. If det(u) is *found*, then g(u_i) >= alpha·w for some i. Otherwise move the inputs of each i against the coefficients
    of g, all by the same distance less than alpha. Inputs that all iterations share move in one direction for all i.
    Each g(u_i) falls below 0, which gives *not found* at a distance less than alpha. Where g depends on a finite input
    of the iteration, a shared input must have coefficients of one sign in all these g, and *found* must be one answer.
-3. In the case 2 let F be the event that the comparisons of iteration i go wrong, for noises of their own laws. If the
-   program does not exit before iteration i, the noises there are draws that no earlier comparison has selected, because
-   there is one way to this head. So the error has at most the probability of F, the terms of one iteration.
-4. In the case 1 the error has at most the sum of the terms of all iterations, and of the statements after the loop.
+3. In case 2, let F be the event that a comparison of iteration i goes wrong, where each noise has its own law. One path
+   leads to the head of iteration i, so that no earlier comparison decides which draws this iteration compares. If the
+   answer is wrong, no iteration has exited, and F has occurred. The error therefore has at most the probability of F:
+   the terms of one iteration.
+4. In case 1 the error has at most the sum of the terms of all iterations, and of the statements after the loop.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 """Expressions in the number of queries m: quotients of polynomials in m, and exponentials of such quotients times eps.
 
+In the program's rates and in the claim, eps often occurs together with m, as in Lap(eps/(2*m), q[i]) and
+m*exp(-alpha*eps/(2*m)). A variable e replaces eps:
+
     eps = scale(m)·e
 
-In the program's rates and in the claim eps often occurs with the number of queries, as in Lap(eps/(2*m), q[i]) and
-m*exp(-alpha*eps/(2*m)). In the unit e, for a scale such as m, the number occurs in no exponent and no rate, and beta is
-a polynomial in m.
+For a suitable scale such as m, no exponent and no rate contains m when it is written in e, and beta is a polynomial in
+m.
 """
 
 from __future__ import annotations
@@ -249,6 +251,7 @@ class InNumber:
 
     The variable e replaces eps: eps = `scale`·e, where `scale` is a function of m such as m itself. `what` describes
     the expression in error messages. `names` maps the names that may occur in the expression to their values.
+    `divisors` collects the functions of m that were divided by.
     """
 
     what: str

@@ -7,7 +7,7 @@ An output that says which query was chosen,
 becomes the array `output o[1..m] : bool = false`, and `o <- i` becomes `o[i] <- true`, in the program and in its ideal.
 An answer `o <- i + c` with one number c is an index as well: that of a loop from low + c on.
 
-**Conditions.** On each path, o first holds one number that is no index. It is assigned at most one index, by a loop
+**Conditions.** On each path, o first holds one number that is not an index. It is assigned at most one index, by a loop
 whose variable it is, and the path then exits before the next iteration without assigning o again. All these loops have
 the same first and last index, and the domain of o contains the indices. Nothing reads o: no statement, metric or claim.
 
@@ -17,7 +17,7 @@ everywhere. This injection sends the law of the index version to the law of the 
 1. Both versions take the same paths, because nothing reads o.
 2. On a path that assigns the index i, o is i at the end, and o[i] is the only true element. On any other path, o is the
    other number at the end, and no element is true.
-3. The other number is no index, and distinct indices have distinct arrays, so the map is injective.
+3. The other number is not an index, and distinct indices have distinct arrays, so the map is injective.
 
 So all events about the answer have equal probabilities: that it is det(u), that it is another answer, that it is in a
 set. The distance to disagreement, least factors, the least constant and delta are therefore equal for every m.

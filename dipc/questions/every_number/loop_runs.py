@@ -65,11 +65,7 @@ class LoopSide:
 
     `flow` is the program with this loop. The loop is unrolled into `count` iterations of `width` instructions each, and
     begins at the label `start`. `scalars` are all slots that are not array elements. `live` are those scalars that some
-    statement after a head may read.
-
-    Each iteration changes the set of scalars that are read later in the same way: for each scalar, the iteration adds
-    it, removes it or leaves it alone. A scalar that is read after the start of one iteration is therefore read after
-    the start of each of them.
+    statement after a head may read: the same at each head, because all iterations read and write the same scalars.
     """
 
     flow: Flow
@@ -368,9 +364,9 @@ _ONE = Fraction(1)
 def failure_decay(event: Event, rate: Callable[[Fraction], Fraction]) -> Fraction | None:
     """Return the rate r at which Pr[not `event`] decays like e^{-r·eps} as eps grows, or None if the event cannot fail.
 
-    The rates of the noises are multiples of eps; `rate` maps the number of a noise, a rate or its mark, to this
-    multiple. For A·N + s >= 0, r is the least s·rate/|a| over the noises whose tail can make the constraint fail, where
-    a is the coefficient of the noise. Raises Undecided for noises without exponential tails.
+    The rate of a noise is a multiple of eps. The event has this multiple, or a mark in its place, and `rate` maps
+    either to the multiple. For A·N + s >= 0, r is the least s·rate/|a| over the noises whose tail can make the
+    constraint fail, where a is the coefficient of the noise. Raises Undecided for noises without exponential tails.
     """
     result = []
     for side in event.constraints:
@@ -475,11 +471,11 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         distances: ClaimedDistances,
         finite: Mapping[int, Value],
     ) -> None:
-        """Prepare the runs of the program that `ideal` belongs to, whose loops are `shape`, at the values `finite`.
+        """Prepare the runs of the program of `ideal`, for the values `finite` of the finite inputs outside the loop.
 
-        `finite` has the finite inputs outside the loop, by slot. `metric` is the metric of inputs, and `distances` are
-        the claim's. Raises NotUniform if the loops are not found in the instructions, and for int inputs; LimitReached
-        if the inputs of an iteration have too many values.
+        `shape` has the loops of the program and its ideal, and `finite` maps slots to values. `metric` is the metric of
+        inputs, and `distances` are the claim's. Raises NotUniform if the loops are not found in the instructions, and
+        for int inputs; LimitReached if the inputs of an iteration have too many values.
         """
         core = ideal.program.core
         if any(slot.type is BaseType.INT for slot in core.input_slots):

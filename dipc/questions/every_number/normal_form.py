@@ -28,9 +28,10 @@ Draws are independent of each other, so that their order does not matter, and th
 
     S;  best <- Lap(a*eps, q[1]); for i in 2..m do ... end;  T
 
-The loop reads inputs and its own variables only. Neither S nor T reads the variables that it writes (T may write to
-them first), no other statement assigns its answer, and S does not exit. Its answer therefore has the law that it has
-alone, and the other outputs have the law that they have without it. The ideal has to satisfy the same conditions.
+The loop reads only inputs and its own variables. Neither S nor T reads a variable that the loop writes (unless T writes
+to it first), no other statement assigns the loop's answer, and S does not exit. The answer therefore has the law that
+it has in the loop alone, and the other outputs have the law that they have without the loop. The ideal has to satisfy
+the same conditions.
 
 **Lemma.** The answers of such a program are pairs of answers of its parts. An input with another answer of one part has
 another answer of the program, so that dd(u) is at most the dd(u) of each part. The error has at most the sum of the

@@ -1,6 +1,7 @@
-"""Selections in one form: loops that find the greatest of m noisy values, written in the way that proofs know.
+"""Selections in one form: loops that find the greatest of m noisy values, rewritten so that proofs recognize them.
 
-The form is that of `uniform`: a first value, then one loop over all others.
+The form is that of `uniform`: a first value, then one loop over all others. Below, D is a law of noise, drawn around
+its argument.
 
     best <- D(q[c]);                          # out is c
     for k in c+1..m do
@@ -21,11 +22,12 @@ A program can say the same in other ways, as the translation of a Python functio
 
 1. Elements that are read at their own index alone are independent of all else. One that is drawn where it is compared
    has the law that it had. An iteration that compares the listed value at c with itself changes nothing.
-2. The first iteration replaces the best value and the answer whatever they were, and no later one finds none given.
+2. The first iteration replaces the best value and the answer, whatever they were before. Later iterations find a best
+   value, and compare with it.
 3. The value at the answer so far is the best value.
 4. A variable that occurs in the draw and in the sum alone is the noise of the sum.
 
-What results is the form itself, down to the last statement, or the program stays as it is.
+The program is rewritten only if the result has exactly this form, down to the last statement.
 """
 
 from __future__ import annotations
@@ -44,11 +46,11 @@ Block = tuple[ast.Statement, ...]
 
 
 def with_plain_selection(tree: ast.ProgramTree, parameter: str) -> ast.ProgramTree:
-    """Return `tree` with its selection of the greatest value, and the ideal's, in the form that proofs know.
+    """Return `tree` with its selection of the greatest value, and the ideal's, as a first value and one loop.
 
-    The form is a first value, then one loop over the others up to the constant `parameter`. The output has the same
-    law, and the ideal the same answers, for every value >= 1 of `parameter`. If one of the two loops is of another
-    kind, the result is `tree` unchanged.
+    The loop is over all other values, up to the constant `parameter`. The output has the same law, and the ideal the
+    same answers, for every value >= 1 of `parameter`. If one of the two loops is of another kind, the result is `tree`
+    unchanged.
     """
     try:
         output = _output(tree, parameter)

@@ -8,17 +8,18 @@ s(u).
 **Every input.** If the reduced program is right at every s, the program is right at every u, for every m.
 
 **Distances.** With `alpha: dd` the distances of u and s(u) from other answers must agree. They do if there is one
-total, of the queries themselves: the sum in the norm l1, and the minimum and the maximum in linf. For a step of the
-total by d is a step of the queries by d: all of them move by d in linf, and one of them in l1. No lesser step leads
-there.
+total, of the queries themselves: the sum in the norm l1, and the minimum and the maximum in linf. The reason: to change
+the total by d, it suffices to move all queries by d (in linf) or one query by d (in l1), and no shorter move changes it
+by d.
 
-**Privacy.** If u and u' are adjacent, each total differs by at most its unit. That is the radius times the slope of its
-summand. For `hamming` it is the radius times the width of the summand's values, and one width for an extremum. A budget
-of the reduced program at all inputs whose totals differ by at most their units is one of the program, for every m.
+**Privacy.** If u and u' are adjacent, each total differs by at most its *unit*. The unit is the radius times the slope
+of the summand, which is how much it changes with its query. For `hamming`, let the width be the greatest value of the
+summand less the least: the unit of a sum or count is the radius times the width, and that of an extremum is the width.
+If the reduced program keeps a budget at all inputs that differ by at most the units, the program keeps it for every m.
 
-The input of a total has every value that the total may have; more values are only more to prove. So the input is an int
-only if the total is an integer at all queries. It is in units of the total only if it is a real, because an integer
-total need not be a multiple of its unit.
+The input of a total has every value that the total may have. It may have more values, which only makes the claim harder
+to prove. So the input is an int only if the total is an integer at all queries. Only a real input is measured in units
+of its total, because an integer total need not be a multiple of its unit.
 """
 
 from __future__ import annotations
@@ -629,8 +630,8 @@ class _Form:
 def _least_end(function: str, ends: Sequence[Fraction | None], *, low: bool) -> Fraction | None:
     """Return a bound of the minimum or maximum of several numbers: a lower bound if `low`, else an upper bound.
 
-    `function` is "min" or "max". `ends` are bounds of the numbers, lower or upper like the result. None means that
-    there is no bound, also in the result.
+    `function` is "min" or "max". `ends` has a bound of each number, lower or upper like the result. None means that
+    there is no bound, both in `ends` and as the result.
     """
     known = [end for end in ends if end is not None]
     if (function == "max") == low:

@@ -279,9 +279,9 @@ class SelectionLoop:
     """A loop that assigns to `answer` the index of the query of `array` with the greatest (or least) noisy value.
 
     The first value is drawn before the loop, for the index `first`; the loop draws one value for each later index.
-    Pairs have an entry for the first value and one for the later values: `rates` are the rates of their noise, or None
-    without noise, and `scales` the factors by which their queries are multiplied. Factors have a minus sign if the
-    least value is selected. `held` has the variables that hold noisy values.
+    `rates` and `scales` are pairs: an entry for the first value, and one for all later values. `rates` are the rates of
+    noise, or None without noise. `scales` are the factors that multiply the queries, with a minus sign if the least
+    value is selected. `held` has the variables that hold noisy values.
     """
 
     array: str

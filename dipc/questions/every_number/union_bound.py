@@ -13,14 +13,14 @@
 where n = m - low + 1 for a loop from low to m. A run that exits earlier has no more. This sum is shown to be at most
 beta(m) for every m >= start, coefficient by coefficient of the polynomial in m - start.
 
-**Below beta** for every number of queries are finitely many inequalities in one variable t, eps or distance·eps. Let
-beta(m) = Σ b_j·(m - start)^j, and let the error have at most the probability f + (m - once)·r. Then beta(m) is at least
-that for every m >= start if b_0 >= f + (start - once)·r, b_1 >= r, and b_j >= 0 for the others. If this fails for small
-t only, up to some t0, it suffices that beta(start) >= 1 there and that beta does not decrease with m, as a probability
-is at most 1. A later start makes beta(start) larger.
+**Comparison with beta.** Let beta(m) = Σ b_j·(m - start)^j, and let the error have at most the probability f + (m -
+once)·r for every m >= once. Then beta(m) is at least this probability for every m >= start if b_0 >= f + (start -
+once)·r, b_1 >= r, and b_j >= 0 for j >= 2. These are finitely many inequalities in one variable t, eps or distance·eps.
+They may fail for small t, up to some t0. For these t it suffices that beta(start) >= 1 and that beta does not decrease
+with m, as a probability is at most 1. A later start makes beta(start) larger.
 
-**Rates that depend on m.** For one number the terms of a union bound have the rates in place of their marks. In a unit
-e in which no rate falls as the number grows, the rates for the first number bound the error for all of them:
+**Rates that depend on m.** For one m, rates replace their marks in the terms of a union bound. If no rate falls as m
+grows, as a multiple of some variable e in place of eps, the rates for the first m bound the error for every greater m:
 
 **Lemma.** Let N be a sum of independent noises, each symmetric, unimodal and only scaled by its rate, as Laplace noise
 is, and s >= 0. Then Pr[N + s < 0] does not grow when a rate grows.
@@ -30,9 +30,9 @@ is, and s >= 0. Then Pr[N + s < 0] does not grow when a rate grows.
 2. Pr[Y + x·Z + s < 0] = ∫_{z > 0} (F(-s - x·z) + F(-s + x·z))·dPr[Z].
 3. Its derivative by x is an integral of z·(f(-s + x·z) - f(-s - x·z)) >= 0, as |s - x·z| <= |s + x·z|.
 
-An event of two such sides, |N + a| <= b with slacks that are not negative, fails on one side or on the other. For noise
-on one side only, -E, a greater rate is less noise as well; +E would help more the smaller its rate, and must have the
-same rate for every number.
+An event with two sides, |N + a| <= b with slacks that are not negative, fails on one side or on the other. One-sided
+noise E >= 0 may also occur in an event. A greater rate makes E smaller, which helps an event with the term -E. It harms
+an event with the term +E, so that the rate of such a noise must be the same for every m.
 """
 
 from __future__ import annotations
@@ -363,9 +363,10 @@ def _selection(tree: ast.ProgramTree, number: QueryNumber) -> tuple[SelectionLoo
 
 
 def _selected(instance: Callable[[int], Ideal], own: SelectionLoop, distances: ClaimedDistances) -> UnionBound:
-    """Return the union bound of a loop that selects the greatest or least value: each other value may win by its noise.
+    """Return the union bound of a loop that selects the greatest or least value.
 
-    `own` is the loop, `instance`(m) the ideal for m queries, and `distances` has the claim's alpha and gamma.
+    Each event of the bound is that the selected value wins against one other value. `own` is the loop, `instance`(m)
+    the ideal for m queries, and `distances` has the claim's alpha and gamma.
     """
     assert isinstance(own.first, ast.Number)
     least = int(own.first.value)
@@ -546,9 +547,9 @@ class CoefficientInequality(BoundEvidence):
 class UnionEvidence:
     """A proof that the claim holds for every m from `start` on, by inequalities between coefficients.
 
-    `inequalities` has each inequality with its obligation. If `trivial` is a number, they are about values of the
-    variable above it only; up to `trivial`, beta is at least 1, by the obligations `above_one`. `in_eps` is false if
-    the variable is eps divided by a function of m, or if rates depend on m.
+    `inequalities` has each inequality with its obligation. If `trivial` is a number, the inequalities are only about
+    values of the variable above it. For values up to `trivial`, beta is at least 1, by the obligations `above_one`.
+    `in_eps` is false if the variable is eps divided by a function of m, or if rates depend on m.
     """
 
     start: int
@@ -633,9 +634,9 @@ class UnionProof:
         return worst
 
     def _tried(self, start: int) -> Generator[Obligation, Decision, Fraction | None]:
-        """Return the first of a few values above which all inequalities for m >= `start` hold, or None.
+        """Return the first of a few fixed values above which all inequalities for m >= `start` hold, or None.
 
-        The values are those of the variable, such as eps. They are tried if the last value that fails is not known.
+        The values are those of the variable, such as eps. They replace the result of `_failing` if it is 0.
         """
         start_at: Fraction | None = None
         for start_at in _TRIED:
