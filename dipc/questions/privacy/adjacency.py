@@ -79,7 +79,7 @@ class Neighborhood:
         return 0 < apart <= self.radius
 
     def left_by(self, point: Sequence[Value], other: Sequence[Value]) -> Fraction | None:
-        """Return the part of the radius that the move from `point` to `other` leaves; None if it exceeds the radius."""
+        """Return the part of the radius that a move from `point` to `other` leaves; None if the move exceeds it."""
         moves = [self._move(one, two) for one, two in zip(point, other, strict=True)]
         if self.distance is Distance.LINF:
             return self.radius if all(move <= self.radius for move in moves) else None
@@ -89,7 +89,8 @@ class Neighborhood:
     def vertices(self, inputs: Sequence[int], radius: Fraction | None = None) -> Iterator[Move]:
         """Yield the extreme moves of real `inputs` in a ball of `radius`, by default the radius of the adjacency.
 
-        For LINF all inputs move by the radius, up or down; otherwise a single one does.
+        For LINF all inputs move by the radius, up or down. For L1 and HAMMING one input moves by the radius, up or
+        down.
         """
         far = self.radius if radius is None else radius
         if not inputs or not far:
@@ -194,7 +195,8 @@ class Pairs:
     """Ordered pairs of adjacent inputs: each pair of `ordered` has two indices in `inputs`.
 
     There is at least one pair, and the reverse of each pair is a pair, too. `about` is a description of the pairs in
-    words. `proof` is the reason why these pairs decide the question for all adjacent inputs; None if they may not.
+    words. `proof` is the reason why these pairs decide the question for all adjacent inputs; None if no reason is
+    known.
     """
 
     inputs: tuple[Input, ...]
@@ -206,10 +208,7 @@ class Pairs:
     def from_inputs(
         pairs: Collection[tuple[Input, Input]], about: str = "all real inputs", proof: str | None = None
     ) -> Pairs:
-        """Build Pairs from `pairs` of inputs, with the given words `about` and `proof`.
-
-        By default the pairs decide the question for all real inputs.
-        """
+        """Build Pairs from `pairs` of inputs; `about` and `proof` become fields of the result."""
         points = tuple(dict.fromkeys(point for pair in pairs for point in pair))
         place = {point: position for position, point in enumerate(points)}
         return Pairs(points, tuple((place[one], place[two]) for one, two in pairs), about, proof)
@@ -241,9 +240,10 @@ class MultisetPairs(Pairs):
         return _pairs_counted(self.given.choices, self.adjacency)
 
     def texts(self, program: Program, pair: tuple[int, int]) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the values by name of the first input of `pair`, and of an adjacent arrangement of its second.
+        """Return the values by name of two adjacent inputs that represent `pair`.
 
-        The names are those of the inputs of `program`.
+        The first represents the first multiset. The second is an arrangement of the second multiset that is adjacent to
+        the first. The names are those of the inputs of `program`.
         """
         assert self.groups is not None
         assert self.adjacency is not None
@@ -317,12 +317,12 @@ def read_pairs(
 def _multiset_pairs(
     program: Program, given: FiniteInputs, adjacency: Neighborhood, limits: Limits
 ) -> MultisetPairs | None:
-    """Return the adjacent pairs of multisets of inputs of `program`, or None where listing inputs is better.
+    """Return the adjacent pairs of multisets of inputs of `program`, or None if the inputs are to be listed one by one.
 
     Inputs are interchangeable if the program's answers do not change when they swap their values; only the multiset of
-    their values then matters. `given` has the values that inputs may take, and `adjacency` says what is adjacent. The
-    result is None if too few inputs are interchangeable, if there are more multisets than `limits` allows, or if no two
-    multisets are adjacent. Raises LimitReached for too many pairs.
+    their values then matters. `given` has the values that inputs may take. Two multisets are adjacent if some of their
+    arrangements are adjacent by `adjacency`. The result is None if too few inputs are interchangeable, if there are
+    more multisets than `limits` allows, or if no two multisets are adjacent. Raises LimitReached for too many pairs.
     """
     if given.count <= multisets.LEAST_INPUTS or not program.core.has_finite_inputs:
         return None

@@ -182,7 +182,7 @@ class Emptiness:
     def __init__(self, program: Program, like: AlignedExit) -> None:
         """Take the types of noises and inputs of `program` from their keys in the exit `like`.
 
-        Other keys are real numbers.
+        Unknowns with other keys are real numbers.
         """
         slots = program.core.input_slots
         integers = {like.first_input + position for position, slot in enumerate(slots) if slot.type is BaseType.INT}
@@ -211,7 +211,7 @@ class Emptiness:
 
 
 def _as_few(alike: Sequence[AlignedExit], program: Program) -> Sequence[AlignedExit]:
-    """Return fewer exits: pairs of the exits `alike` of `program` are united for as long as possible.
+    """Return the exits `alike` of `program` after uniting two of them as often as possible.
 
     The exits have the same outputs, and draw the same noises in the same order. Two exits are united only if no values
     of the noises satisfy the conditions of both, and if the union is convex. If this work exceeds a limit, all exits

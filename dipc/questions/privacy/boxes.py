@@ -17,7 +17,8 @@ budget b_g.
 1. With a budget b the sum of a group is at most f(b), the greatest Σ |w_i|·|d_i|. This is a knapsack whose parts may be
    divided, so that the best inputs are filled first.
 2. f is concave, and linear between the budgets at which an input is full.
-3. So at an extreme point the budgets b_g are such ends, all but one. The whole budget is spent, or all inputs are full.
+3. So at an extreme point all budgets b_g but one are budgets at which an input is full. The whole budget is spent, or
+   all inputs are full.
 
 Each of these moves is the difference of two inputs of the box, as |d_i| is at most the width of i. So a measured pair
 can show that the bound is attained.
@@ -265,8 +266,8 @@ def _side(side: Extent, within: Neighborhood) -> tuple[Fraction, Fraction | None
 def _whole_moves(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> list[dict[int, Fraction]]:
     """Return moves of int inputs to adjacent inputs: for each change of the sums of `groups`, at least one move.
 
-    What is adjacent is said by `within`. Only moves that change an input are returned. Raises LimitReached for more
-    moves than `limits` allows.
+    Inputs are adjacent by `within`. Only moves that change an input are returned. Raises LimitReached for more moves
+    than `limits` allows.
     """
     every: list[dict[int, Fraction]] = [{}]
     spent: list[Fraction] = [_ZERO]

@@ -192,7 +192,7 @@ class PrivacyQuestion:
         return any(program.core.has_real_outputs for program, _ in self.parts)
 
     def require_meaning(self, eps: Fraction | Sequence[Interval]) -> None:
-        """Raise DiagnosticError unless the text of each program was read for `eps`, one number or intervals.
+        """Raise DiagnosticError if a program's text was read for other eps than `eps`, one number or intervals.
 
         For example, constants that depend on eps are read at one eps only.
         """
@@ -241,7 +241,7 @@ class PrivacyQuestion:
 
     @cached_property
     def _dense(self) -> Laws:
-        """The probabilities of sets of real outputs, at pairs of inputs one of which has the greatest loss of all.
+        """The laws of real outputs at pairs among which the worst of all pairs is.
 
         Raises Undecided if no such pairs are known, or if the question is about several runs.
         """
@@ -302,7 +302,7 @@ class PrivacyQuestion:
         """Bounds by shifts of the noises for many pairs together, which is faster than deciding each pair.
 
         The result is None if the pairs are few or listed in a file, and if shifts give no bounds. It is also None if
-        the program has more states than there are pairs when its inputs are left open.
+        the program with open inputs has more states than there are pairs.
         """
         pairs, within = self.pairs, self.adjacency
         if not isinstance(pairs, Pairs) or not isinstance(within, Neighborhood) or len(pairs.ordered) < _MANY_PAIRS:
@@ -398,8 +398,8 @@ class PrivacyQuestion:
     def _piece_by_piece(self, claim: PrivacyClaim, delta: PiecewiseForm) -> PrivacyReport:
         """Decide a `claim` whose `delta` has several closed forms, each form on its own intervals.
 
-        The intervals of a form may reach beyond those on which `delta` has this form. A counterexample at an eps beyond
-        refutes `claim` only if it exceeds what `delta` itself allows.
+        The intervals of a form may also contain eps at which `delta` has another form. There a counterexample to the
+        claim about this form refutes `claim` only if it is also one for `delta` itself.
         """
         result: PrivacyReport | None = None
         obligations = 0
@@ -420,9 +420,10 @@ class PrivacyQuestion:
         return replace(result, claim=claim, obligations=obligations)
 
     def _between_budgets(self, claim: PrivacyClaim) -> PrivacyReport:
-        """Decide a `claim` whose budget contains a logarithm, by claims with a smaller and a greater multiple of eps.
+        """Decide a `claim` whose budget contains log(r), by claims with a smaller and a greater multiple of eps.
 
-        The budget log(r) is at least log(r)/g·eps up to the greatest eps g, and at most log(r)/e·eps at a single eps e.
+        If g is the greatest eps of the claim, log(r) is at least (log(r)/g)·eps for all its eps. At a single eps e,
+        log(r) is at most a rational slightly above log(r)/e, times eps.
         """
         greatest = claim.intervals[-1].upper
         low, high = Real.from_rational(claim.ratio).log().enclosure()
@@ -541,8 +542,8 @@ class PrivacyQuestion:
     def compared(self, report: PrivacyReport, most: int) -> list[OutputsAtPair]:
         """Return at most `most` inequalities between two probabilities on which the verdict of `report` rests.
 
-        A refuted claim has the inequality of its counterexample, another claim those of some outputs at pairs. The list
-        is empty if inputs or outputs cannot be listed, and past a limit.
+        For a refuted claim the inequality is that of its counterexample; for another claim the inequalities are those
+        of some outputs at pairs. The list is empty if inputs or outputs cannot be listed, and past a limit.
         """
         if report.counterexample is not None:
             return [report.counterexample.sides]

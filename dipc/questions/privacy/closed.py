@@ -68,10 +68,10 @@ else:
 
 
 def worst_sets(summands: Sequence[Closed], intervals: Sequence[Interval], limits: Limits) -> list[tuple[int, ...]]:
-    """Return, for each eps of `intervals`, the indices of the functions `summands` that are positive there.
+    """Return the sets of those functions `summands` that are positive together at some eps of `intervals`.
 
-    Each different set is returned once, without the empty set. An eps at which some function is 0 is not considered.
-    Raises LimitReached past one of the `limits`.
+    A set has the indices of all functions positive at the eps; the empty set is left out. An eps at which some function
+    is 0 is not considered. Raises LimitReached past one of the `limits`.
     """
     numerators = [fraction_of(function)[0] for function in summands]
     functions = list(dict.fromkeys(f for f in numerators if not f.is_zero()))
@@ -183,10 +183,10 @@ class ClosedLaws(TableLaws):
     """The laws of a table in which every probability has a closed form."""
 
     def decide(self, claim: PrivacyClaim) -> Answer:
-        """Decide `claim`.
+        """Decide `claim` at all pairs, by one obligation for each different set of outputs and pair of inputs.
 
-        If delta is 0, it is enough to decide each answer by itself, and answers with equal pairs of probabilities are
-        one obligation.
+        If delta is 0, each answer is decided by itself. Answers with equal probabilities at both inputs of their pairs
+        share one obligation.
         """
         asked: list[tuple[tuple[int, int], tuple[int, ...] | None]] = (
             [(couple.pair, (couple.answer,)) for couple in couples(self.table, self.pairs)]

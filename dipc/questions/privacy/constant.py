@@ -1,10 +1,10 @@
 """The least K such that a program is K·eps-private: the supremum of loss/eps over pairs and eps.
 
 The limits of log(p/p')/eps as eps tends to 0 and to infinity are rational. If the greatest limit bounds all pairs, it
-is the constant. If the supremum is attained at an eps between, it is enclosed.
+is the constant. If the supremum is attained at some other eps, it is enclosed.
 
 At pairs whose outputs cannot be listed, shifts of the noises give an upper bound. Candidates, which are single outputs
-at pairs, may refute a smaller one.
+at pairs, may refute a smaller bound.
 
 **Finite inputs** whose values are numbers are treated as real inputs. A bound for all adjacent real inputs holds for
 the values of the domains. Counterexamples are searched among these values.
@@ -871,15 +871,18 @@ def _allowed_starts(costly: Costly, choices: _Choices, moves: AllowedMoves, keys
 
 
 def _towards(start: Mapping[int, Fraction], inner: Mapping[int, Fraction]) -> dict[int, Fraction]:
-    """Return the point `start`, with 1/1024 of the way to the point `inner` added in the inputs that `inner` has."""
+    """Return the point `start`, moved by 1/1024 of its way to the point `inner`.
+
+    Only the inputs that have a value in `inner` move.
+    """
     return {key: value + (inner[key] - value) / 1024 if key in inner else value for key, value in start.items()}
 
 
 def of_table(program: Program, table: LawTable, pairs: Pairs) -> Iterator[Candidate]:
     """Yield candidates for the outputs of `program` at `pairs`: the first output with each pair of probabilities.
 
-    The probabilities are those of `table`. Outputs with equal probabilities at both inputs are left out, and those
-    whose probabilities are past a limit.
+    The probabilities are those of `table`. An output is left out if its probabilities at both inputs are equal, or if
+    one of them has no closed form.
     """
     for couple in couples(table, pairs):
         try:
@@ -1019,7 +1022,7 @@ _SAMPLES = tuple(map(Fraction, ("1/100", "1/10", "1", "2", "5", "10", "30")))
 class Constant(PrivacyAnswer):
     """The least constant K of K·eps-privacy, or a lower and an upper bound of it.
 
-    The program is K·eps-private for every K >= `proved`, and for no K < `refuted_below`; `intervals` are those of eps,
+    The program is K·eps-private for every K >= `proved`, and for no K < `refuted_below`. `intervals` are those of eps,
     and `eps` is their text. `proved` is None if no K is known, and `refuted_below` is None if every K is refuted. `at`
     is the counterexample, a pair with an output; None if no K is refuted. `reason` is why the bounds differ or are
     infinite. `numbers` are the values of a program's constant that the answer covers.
@@ -1104,9 +1107,9 @@ def refuted_ends(
 ) -> ConstantEnds:
     """Return the greatest K below which `candidates` refute every constant on `intervals`, as a lower bound.
 
-    `values` yields, for both probabilities of a candidate, numbers below which it refutes every constant. By default
-    they come from some eps and from limits at 0 and infinity. The search ends at a K >= `enough`. `limits` bound the
-    work.
+    `values` is called with both probabilities of a candidate, and yields lower bounds of the constant that the
+    candidate needs; None is infinity. By default, the bounds come from some eps and from limits at 0 and infinity. The
+    search ends at a K >= `enough`. `limits` bound the work.
     """
     best, refuting = Fraction(0), None
     for candidate in candidates:

@@ -37,9 +37,9 @@ which one input moves alone, the one with the greatest w, is the worst. It suffi
 noise of the law, is the better experiment than telling all N_i from all N_i + w_i:
 
 1. Move in two steps, w_1 and then w_2.
-2. A test of size α has at most the power f_1(α) by the data of the first step. By both it has at most f_2(f_1(α)),
-   whatever else is observed.
-3. For a single noise that is its power for w_1 + w_2, as the best tests of all shifts are the same thresholds.
+2. A test of size α that sees only the data of the first step has at most the power f_1(α). A test that sees the data of
+   both steps has at most the power f_2(f_1(α)), whatever else is observed.
+3. For a single noise, f_2(f_1(α)) is the power for w_1 + w_2, as the best tests of all shifts are the same thresholds.
 
 If outputs depend on the inputs only through comparisons without noise, these cut the inputs into finitely many cells,
 each with one law. One pair for each two cells with adjacent inputs then decides for all pairs.
@@ -687,7 +687,8 @@ class RealOutputs(Laws):
     def _exponents(self, one: Closed, other: Closed, intervals: Sequence[Interval]) -> Ends | None:
         """Return a lower and an upper bound of log(`one`/`other`)/eps on `intervals`; None if none are known.
 
-        For more than one eps there are bounds only if an upper bound of the least delta is wanted. Raises Undecided.
+        If `intervals` is one interval with more than one eps, there are bounds only for an upper bound of the least
+        delta. On several intervals there are none. Raises Undecided.
         """
         (interval, *more) = intervals
         if interval.is_point and not more:

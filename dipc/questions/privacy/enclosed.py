@@ -3,7 +3,7 @@
 At a pair the least delta is δ(eps) = Σ_o max(0, f_o) with f_o = p_o - e^{budget}·p'_o, where p_o and p'_o are the
 probabilities of answer o. On a cell, an interval of eps, each f_o is a Taylor polynomial with a proved remainder. On
 part of a cell f_o is proved positive, or proved negative, or replaced by an upper bound. For eps next to 0 and for
-large eps, f_o <= p_o - p'_o is used, which has short bounds.
+large eps, f_o <= p_o - p'_o is used: this difference has bounds with few terms.
 """
 
 from __future__ import annotations
@@ -224,16 +224,16 @@ class EnclosedLaws(TableLaws):
     def near_zero(self, pair: tuple[int, int]) -> ExpPoly:
         """Return an upper bound of the least delta at `pair` for every eps and every budget >= 0.
 
-        It is tight for small eps. It is the sum of upper bounds of max(0, p_o - p'_o), for the probabilities p_o and
-        p'_o of answer o at both inputs.
+        The bound is the sum of upper bounds of max(0, p_o - p'_o), for the probabilities p_o and p'_o of answer o at
+        both inputs. It is tight for small eps.
         """
         return self._most(each.next_to_zero().exppoly for each in self._differences(pair))
 
     def far_out(self, pair: tuple[int, int], start: Fraction) -> ExpPoly:
         """Return an upper bound of the least delta at `pair` for every eps >= `start` and every budget >= 0.
 
-        It is the sum of upper bounds of max(0, p_o - p'_o), and tight for large eps if both inputs have the same
-        answer.
+        The bound is the sum of upper bounds of max(0, p_o - p'_o), for the probabilities p_o and p'_o of answer o at
+        both inputs. It is tight for large eps if the probability of one answer tends to 1 at both inputs.
         """
         return self._most(each.from_start_on(start).exppoly for each in self._differences(pair))
 

@@ -322,10 +322,9 @@ class EveryNumber:
     def _of_one_iteration(self, cost: LoopCost | None) -> LoopCost | None:
         """Return the least constant K for each m, computed from one iteration; None if it is not known.
 
-        Iterations have to be independent. The law of n iterations is then a product of n laws of one iteration, and the
-        loss is the sum of their losses. If one input differs, it is the loss of one iteration. For L1, several inputs
-        may move a little each, and their losses add up; then the upper bound `cost` must show that the sum is no
-        greater.
+        Iterations have to be independent. The law of n iterations is then a product of n laws of one iteration, and
+        their losses add up. If one input differs, the loss of the program is that of one iteration. For L1, several
+        inputs may move a little each; then the upper bound `cost` must show that the sum of the losses is no greater.
 
         If all rates are multiples of one function of m, one iteration is the program for the least m at another eps.
         Otherwise `cost` has to be attained for all rates (see `LeastCosts`).
@@ -522,9 +521,9 @@ class EveryNumber:
     def _in_ranges(self, text: LoopText) -> LoopText:
         """Return `text` with each clipped input limited to the range to which it is clipped.
 
-        The widths of the ranges then bound the moves of the inputs, and `_moves` is set to this. Under each distance no
-        input moves farther than the greatest width. The moves of HAMMING add up to at most its radius times this width,
-        and for radius 1 and equal widths no other moves are included.
+        `_moves` is set to adjacencies that bound the moves of the inputs by the widths of the ranges. Under each
+        distance no input moves farther than the greatest width. The moves of HAMMING add up to at most its radius times
+        this width, and for radius 1 and equal widths no other moves are included.
         """
         varying = (text.number.parameter, *text.number.others)
         known = {name: value for name, value in self.program.core.constants.items() if name not in varying}
@@ -599,7 +598,7 @@ def _translated(candidate: Candidate, by: Fraction) -> Candidate:
 def _selection(text: LoopText) -> SelectionLoop | None:
     """Return the program `text` as a selection among noisy values of its only array of real inputs.
 
-    None if it is not one.
+    None if the program is not a selection of this kind.
     """
     try:
         selection = selected_from_inputs(text.tree, text.number, privacy=True)

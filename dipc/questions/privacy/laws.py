@@ -176,9 +176,9 @@ class Laws(ABC):
         return _ZERO, _ONE
 
     def budget(self, delta: Fraction, eps: Fraction, digits: int) -> Ends | None:
-        """Enclose the least number b such that e^b and `delta` > 0 satisfy the claim at `eps`; None is infinity.
+        """Enclose the least number b such that the program is (b, `delta`)-private at `eps`; None is infinity.
 
-        Bisection finds it to `digits` digits, at most 12, since the least delta falls as the budget b grows.
+        `delta` is positive. Bisection finds b to `digits` digits, at most 12, since the least delta falls as b grows.
         """
 
         def needed(budget: Fraction) -> Ends:
@@ -285,7 +285,10 @@ class TableLaws(Laws):
     def sides(
         self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim
     ) -> tuple[Probability, Probability]:
-        """Return (probability of the set `answers` at the first input of `pair`, greatest one that `claim` allows)."""
+        """Return both sides of the inequality of `claim` for the set `answers` at `pair`.
+
+        The sides are the probability of the set at the first input, and the greatest probability that the claim allows.
+        """
 
     @abstractmethod
     def supremum(self, claim: PrivacyClaim, digits: int) -> Ends:
@@ -536,7 +539,7 @@ class ShiftLaws(Laws):
     def _refusal(self, option: str) -> DiagnosticError | LimitReached:
         """Return the error that the option `option` needs pairs that can be listed.
 
-        It says whether there are infinitely many pairs, or too many.
+        The message says whether there are infinitely many pairs, or too many.
         """
         if isinstance(self._pairs, EveryPair) and self._pairs.too_many is not None:
             return self._pairs.too_many

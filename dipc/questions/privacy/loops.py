@@ -7,7 +7,7 @@ noises drawn in the step, and the inputs of its index.
 A shift adds a constant to each noise of a path. Suppose that it satisfies the conditions that a move of the inputs
 imposes. Then it maps the noises on this path into those on the path at the other input. Its cost is Σ c·|shift| (see
 `alignment`), with c = rate for Laplace noise (`Law.shift_cost`). A noise X includes its mean: if the mean moves by d, a
-shift of X by t shifts the centered noise by t - d, and has the cost of that. So a value that is carried on may have
+shift of X by t shifts the centered noise by t - d, and its cost is c·|t - d|. So a value that is carried on may have
 been drawn around an input of its iteration.
 
 **Guards.** Comparisons of the inputs of an iteration without noise cut these inputs into finitely many cells. For each
@@ -35,7 +35,7 @@ with its own plan, and the cost is at most that of the costliest.
 
 1. The loop keeps only the greatest, or the least, B of values X_i = N_i + mean that it draws.
 2. All later comparisons and outputs depend on B and on one other noise T, drawn before or after the loop.
-3. They depend on them through multiples of one form a·B + b·T alone.
+3. The comparisons and outputs depend on B and T only through multiples of one form a·B + b·T.
 
 With all N_i given, B moves by at most as much as some X_i does when inputs move. So T, moved by -a/b times as much, is
 a pivot (see `alignment`): a·B + b·T keeps its value, and with it the way through the exit. The shift of T depends on
@@ -424,7 +424,7 @@ OF_EXTREMUM = "the noise of the selected value is shifted by as much as the extr
 class LoopBound:
     """A bound of the loss, in multiples of eps: the function `ratio` of m.
 
-    It is for the m with remainder `rest` modulo `modulus`.
+    The bound applies to each m with remainder `rest` modulo `modulus`.
     """
 
     ratio: RationalFunction
@@ -457,7 +457,7 @@ def bounds_text(bounds: Sequence[LoopBound], parameter: str, least: int) -> str:
 
 
 def _greatest(ratios: Sequence[RationalFunction], least: int) -> list[RationalFunction]:
-    """Return those of the functions `ratios` of m that are not everywhere at most another one, for m >= `least`."""
+    """Return some of the `ratios`, functions of m, whose maximum is that of all `ratios` for every m >= `least`."""
     kept: list[RationalFunction] = []
     for place, ratio in enumerate(ratios):
         others = (*kept, *ratios[place + 1 :])
@@ -630,8 +630,8 @@ def extremum_cost(paths: LoopPaths, rates: Rates | None, within: Neighborhood, l
 def _candidate(iterations: Sequence[LoopPath], kept: int) -> int | None:
     """Return which noise drawn in an iteration is compared with the noise `kept`, as an index among those drawn.
 
-    The noise with the index `kept` is carried over from earlier iterations. In all `iterations` it is that of the
-    greatest value so far, or in all of them that of the least. The result is None if the paths do anything else.
+    The noise with the index `kept` is carried over from earlier iterations. In all `iterations` the greater of the two
+    noises is carried on, or in all of them the lesser one. The result is None if some path does not do this alone.
     """
     directions: set[tuple[int, bool]] = set()
     for path in iterations:
@@ -669,7 +669,7 @@ def _distance(ratio: Fraction, candidates: Sequence[Change], moved: Change, with
     """Return the greatest sum of two moves, when inputs move to inputs adjacent by `within`.
 
     The first is the move of the mean `moved` of a noise. The second is `ratio` times the greatest move of one of the
-    means `candidates`. Moves count with the signs for which the sum is greatest.
+    means `candidates`. The moves have the signs for which their sum is greatest.
     """
     own = dict(moved.here.inputs)
     each = [dict(change.here.inputs) for change in candidates]
@@ -722,8 +722,8 @@ def _shared_moves(inputs: Sequence[int], within: Neighborhood) -> Iterator[tuple
 def _moves(path: LoopPath, within: Neighborhood, spent: bool) -> Iterator[tuple[InputMove, bool]]:
     """Yield (move, spent) for extreme moves of the inputs of one iteration on `path`, adjacent by `within`.
 
-    With L1 a single input of the whole run moves. The parameter `spent` says that it belongs to an earlier iteration;
-    the `spent` of a result says that it belongs to this iteration or an earlier one. Raises NotConfirmed, and
+    With L1 a single input of the whole run moves. The parameter `spent` says that this input belongs to an earlier
+    iteration. In a result, `spent` says that it belongs to this iteration or an earlier one. Raises NotConfirmed, and
     NotUniform if moves can change a value without limit or a change jumps where a comparison of inputs turns.
     """
     if within.distance is Distance.LINF:
@@ -817,11 +817,11 @@ _Outline = tuple[tuple[_Step, ...], tuple[int, int]]
 
 
 def _outlines(steps: Sequence[_Step], low: int, most: int) -> Iterator[_Outline]:
-    """Yield the outlines of the runs made of `steps`, each (the steps of its runs, (modulus, remainder) of m).
+    """Yield the outlines of the runs made of `steps`, each as (the steps of its runs, (modulus, remainder)).
 
     Places that can be reached from each other are one component. Runs through the same components, in the same order
-    and by the same steps between them, have the same outline. There are such runs only for the m with this remainder by
-    the modulus. The loop's first index is `low`. Raises LimitReached for more than `most` outlines.
+    and by the same steps between them, have the same outline. Runs with an outline exist only for an m with its
+    remainder by its modulus. The loop's first index is `low`. Raises LimitReached for more than `most` outlines.
     """
     graph: dict[_Place, list[_Place]] = {step.start: [] for step in steps}
     for step in steps:

@@ -231,9 +231,9 @@ def _value(state: ExitState, slot: Slot) -> Value:
 def _int_answers(slot: Slot, reached: Iterable[_Reached], taken: set[tuple[int, int]]) -> list[_Answered]:
     """Return the values of the int output `slot` as answers: those near its centers one by one, and each tail as one.
 
-    The centers are its values without noise. `reached` are the exits at all inputs. `taken` collects (index of an exit,
-    index of a noise) for each noise that is all of an output; such a noise may not be in `taken` before. Raises
-    Undecided if the tails are not geometric.
+    The centers are its values without noise. `reached` are the exits at all inputs. `taken` has (index of an exit,
+    index of a noise) for each noise that an earlier output consists of, and those of this output are added. Raises
+    Undecided if the tails are not geometric, and if a noise is already in `taken`.
     """
     rates: set[Fraction] = set()
     far = Fraction(0)

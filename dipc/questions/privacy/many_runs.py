@@ -3,10 +3,10 @@
 The loss of an answer of all runs is the sum of the losses log(p/p') of its runs, which are independent. With loss L
 under the law at the first input, delta(b) = E[max(0, 1 - e^(b - L))], where e^-L is 0 for an output that is impossible
 at the second input. The distribution of the sum on a grid of step h is a power of a polynomial. Its coefficients are
-balls, and its ends are cut where little is left: what was cut adds at most its own probability to delta.
+balls. Small coefficients at both ends are cut off, and add at most their own sum to delta.
 
 **Losses on a grid.** If all differences of losses of one run are multiples of one h, exactly, the sum is on a grid that
-begins at the sum of the least losses. So delta is as close as is asked for.
+begins at the sum of the least losses. So delta can be enclosed as closely as needed.
 
 **Losses between grid points.** An output with probabilities p and p', whose loss is between two points s < t of the
 grid, is divided into two: with p = a + c and p' = a·e^-s + c·e^-t. Since a and c are not negative, the given program is
@@ -225,7 +225,7 @@ def _on_lattice(runs: Sequence[_Run], digits: int) -> _Grid | None:
 
 
 def _on_points(run: _Run, points: Sequence[int]) -> _Gridded:
-    """Return the distribution of the loss of one of the runs `run` on a grid: (loss at the first point, masses).
+    """Return the distribution of the loss for one run of `run` on a grid: (loss at the first point, masses).
 
     `points` has, for each of the run's `atoms`, the index of the grid point that is its loss.
     """

@@ -113,9 +113,9 @@ def _renamed(form: Affine, names: Mapping[int, int]) -> Affine:
 class _Word(PathRuns):
     """One output of a program with m queries, read iteration by iteration, at one of two adjacent inputs.
 
-    The output of an iteration is a letter, and the letters form a word. Iterations are numbered from 0; what is before
-    the loop is number -1. The cost of noises N is the sum of rate·|N|, in multiples of a `unit`: a function of m of
-    which all rates are multiples.
+    The output of an iteration is a letter, and the letters form a word. Iterations are numbered from 0; the
+    instructions before the loop are iteration -1. The cost of noises N is the sum of rate·|N|, in multiples of a
+    `unit`: a function of m of which all rates are multiples.
     """
 
     def __init__(

@@ -423,10 +423,10 @@ Answer = Proved | PrivacyCounterexample | UnprovedLoss
 class Numbers(Record):
     """The values of a program's constant, from `least` on, that an answer covers; `parameter` is the constant's name.
 
-    A refuted claim fails for the value `at`, and with `onwards` for all greater values. A program is K·eps-private
-    for the K in `each`, a text, which may be a function of the value. With `exact`, no smaller K suffices for any
-    value; otherwise none suffices for the values up to `attained`, if it is given. From `at` on, no K smaller than
-    the function `below` suffices.
+    A refuted claim fails for the value `at`, and with `onwards` for all greater values. A program is K·eps-private for
+    the K in `each`, a text, which may be a function of the value. With `exact`, no smaller K suffices for any value.
+    Otherwise no smaller K suffices for the values up to `attained`, if it is given. From `at` on, no K smaller than the
+    function `below` suffices.
     """
 
     FIELDS = "parameter least ?(at onwards) ?(constant=each exact) refuted_below=below?"

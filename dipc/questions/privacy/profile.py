@@ -222,7 +222,7 @@ def theorems_of(question: PrivacyQuestion, eps: Fraction) -> Theorems | None:
 
 
 def budget_at(question: PrivacyQuestion, delta: Fraction, eps: Fraction, digits: int = DIGITS) -> BudgetAt:
-    """Return the least budget for `delta` at `eps` that answers `question`, to `digits` digits.
+    """Return the least budget for `delta` at `eps` to `digits` digits, as an answer to `question`.
 
     Raises DiagnosticError for real inputs that are not enumerated, Undecided past a limit and for budgets beyond the
     greatest that is tried, ValueError for a negative delta.
@@ -238,7 +238,7 @@ def budget_at(question: PrivacyQuestion, delta: Fraction, eps: Fraction, digits:
 
 
 def profile(question: PrivacyQuestion, eps: Fraction, points: int = POINTS, digits: int = DIGITS) -> Profile:
-    """Return the least deltas at `eps` for `points` budgets at equal distances, with the laws of `question`.
+    """Return the least deltas at `eps` for `points` budgets at equal distances, as an answer to `question`.
 
     Enclosures have `digits` digits. Raises DiagnosticError for real inputs that are not enumerated, Undecided past a
     limit.
