@@ -25,7 +25,7 @@ from dipc.algebra.numbers import dyadic, magnitude, round_down, to_fmpq
 from dipc.decide.obligation import Decision, EndPoint, FailureInterval, Obligation, Verdict
 from dipc.decide.series import SeriesDecision
 from dipc.frozen import frozen
-from dipc.measure.measure import Bound, BoundMeasurer, UnexpandedBound
+from dipc.measure.measure import Bound, BoundMeasurer
 from dipc.measure.power_series import DISK, coefficients, precision
 from dipc.sign.chart import FailureRegion, RegionEnd
 from dipc.sign.interval import Interval, simplest_between
@@ -267,9 +267,7 @@ class _Question:
         self._bounds, self._limits = bounds, limits
 
     def _search(self, bound: Bound, beta: BetaForm, interval: Interval) -> SeriesDecision:
-        obligation = Obligation(bound, beta, (interval,))
-        unexpanded = UnexpandedBound.from_bound(bound, self._bounds.measurer, self._limits)
-        return SeriesDecision(obligation, unexpanded, self._bounds, self._limits)
+        return SeriesDecision(Obligation(bound, beta, (interval,)), self._bounds, self._limits)
 
     def failing(self, interval: Interval) -> list[Stretch]:
         """Return the maximal intervals within `interval` on which the obligation fails, as pairs of cuts.

@@ -24,7 +24,7 @@ from dipc.algebra.exppoly import ClosedForm, fraction_of
 from dipc.algebra.limits import Effort, LimitReached, Limits, Undecided
 from dipc.decide.obligation import MEASURED, NORMAL_FUNCTIONS, Decision, Obligation, Verdict, decide, holds_in_scope
 from dipc.frozen import LazyModule, frozen
-from dipc.measure.measure import Bound, BoundMeasurer, EnclosedForm, Measurer, Probability, UnexpandedBound
+from dipc.measure.measure import Bound, BoundMeasurer, EnclosedForm, Measurer, Probability
 from dipc.noise.law import NoClosedForm
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
@@ -146,7 +146,7 @@ class Engine:
             return decision.bound
         if not question.is_without_form:
             raise Undecided(decision.reason or "")
-        return EnclosedForm(UnexpandedBound.from_bound(question, self.bounds.measurer, self.limits), NO_FORM)
+        return EnclosedForm.from_bound(question, self.bounds.measurer, self.limits, NO_FORM)
 
     def run(self, asking: Generator[Question, Decision, R]) -> R:
         """Run the generator `asking` to its end and return its result.

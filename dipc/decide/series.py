@@ -19,12 +19,12 @@ from dipc.algebra.reals import Real
 from dipc.decide.obligation import DIGITS, Counterexample, Decision, Obligation, Verdict, decide
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
-from dipc.measure.event import Event, Noise
+from dipc.measure.event import Event, Happening, Noise
 from dipc.measure.measure import (
     Bound,
     BoundMeasurer,
+    EnclosedForm,
     Share,
-    UnexpandedBound,
     left_out,
     majorant_of,
     series_of,
@@ -82,9 +82,7 @@ def decide_by_series(obligation: Obligation, bounds: BoundMeasurer, limits: Limi
     reason is empty if the method does not apply. `bounds` measures events, and `limits` bound the work.
     """
     try:
-        return SeriesDecision(
-            obligation, UnexpandedBound.from_bound(obligation.bound, bounds.measurer, limits), bounds, limits
-        ).decide()
+        return SeriesDecision(obligation, bounds, limits).decide()
     except Undecided as undecided:
         # Where there is a closed form, its own reason is reported instead.
         return Decision.undecided(undecided.reason if obligation.bound.is_without_form else "")
@@ -120,12 +118,11 @@ class SignNotFound(Exception):
 class SeriesDecision:
     """A decision about an `obligation` by Taylor series of its slack, bound - 1 + beta, without a closed form.
 
-    Each series is used on a short interval of eps, a cell; `cells` counts the cells so far. `unexpanded` is the
-    obligation's bound, of which series are computed. `bounds` measures events, and `limits` bound the work.
+    Each series is used on a short interval of eps, a cell; `cells` counts the cells so far. `bounds` measures events,
+    and `limits` bound the work.
     """
 
     obligation: Obligation
-    unexpanded: UnexpandedBound
     bounds: BoundMeasurer
     limits: Limits
     cells: int = 0
@@ -168,7 +165,7 @@ class SeriesDecision:
         point = eps or min(_SAMPLES)
         numerator, denominator = self.plain_beta.fraction_at(point)
         below, above = (poly.enclosure(point, DIGITS) for poly in (numerator, denominator))
-        probability = self.unexpanded.enclosure(point, 4 * DIGITS)[0]
+        probability = self.form.dyadic_enclosure(point, 4 * DIGITS)[0]
         more = _ZERO if self.normal is None else self.normal.enclosure(point, 4 * DIGITS)[0]
         if abs(probability - 1 + below[0] / above[0] + more) < Fraction(1, 10**15):
             return (
@@ -185,7 +182,7 @@ class SeriesDecision:
         """
         if not _is_in(eps, self.obligation.intervals):
             return False
-        probability = self.unexpanded.enclosure(eps, 4 * digits)
+        probability = self.form.dyadic_enclosure(eps, 4 * digits)
         numerator, denominator = self.plain_beta.fraction_at(eps)
         above, below = (poly.enclosure(eps, 2 * digits) for poly in (denominator - numerator, denominator))
         least, most = (_ZERO, _ZERO) if self.normal is None else self.normal.enclosure(eps, 8 * digits)
@@ -194,6 +191,11 @@ class SeriesDecision:
         if enclosed[1] < required[0]:
             raise _Refuted(Counterexample(eps, enclosed, required))
         return enclosed[0] > required[1]
+
+    @cached_property
+    def form(self) -> EnclosedForm:
+        """The obligation's bound, of which series are computed. Raises Undecided if it has none."""
+        return EnclosedForm.from_bound(self.obligation.bound, self.bounds.measurer, self.limits)
 
     # --- functions of the normal distribution -----------------------------------------------------------
 
@@ -254,7 +256,7 @@ class SeriesDecision:
                 closed = BoundMeasurer(self.bounds.measurer.brief).measure(self.obligation.bound).value
                 return above + NormalSum.collect(closed - 1, ()) if isinstance(closed, ExpPoly) else None
             return None
-        functions = self.unexpanded.functions()
+        functions = self.form.functions()
         return (
             None
             if functions is None
@@ -414,9 +416,14 @@ class SeriesDecision:
 
         The probability must not depend on eps.
         """
-        bound = Bound((Share(None, share.events),))
-        ends = UnexpandedBound.from_bound(bound, self.bounds.measurer, self.limits).enclosure(_ONE, _BITS_AT_ZERO)
-        return ExpPoly.constant(weight * (max(_ZERO, ends[0]) if weight > 0 else min(_ONE, ends[1])))
+        return ExpPoly.constant(weight * self._probability_at_one(share.events)[0 if weight > 0 else 1])
+
+    def _probability_at_one(self, events: tuple[Happening, ...]) -> tuple[Fraction, Fraction]:
+        """Return rationals between 0 and 1 that enclose the joint probability of `events` at eps = 1."""
+        bound = Bound((Share(None, events),))
+        form = EnclosedForm.from_bound(bound, self.bounds.measurer, self.limits)
+        low, high = form.dyadic_enclosure(_ONE, _BITS_AT_ZERO)
+        return max(_ZERO, low), min(_ONE, high)
 
     def _weight(self, share: Share) -> Fraction:
         if share.weight is None:
@@ -512,9 +519,7 @@ class SeriesDecision:
         except Undecided:
             if not all(noise.law.scales for noise in event.noises):
                 return self.bounds.measurer.measure(event)
-            bound = Bound((Share(None, (event,)),))
-            ends = UnexpandedBound.from_bound(bound, self.bounds.measurer, self.limits).enclosure(_ONE, _BITS_AT_ZERO)
-            return ExpPoly.constant(max(_ZERO, ends[0]) if least else min(_ONE, ends[1]))
+            return ExpPoly.constant(self._probability_at_one((event,))[0 if least else 1])
 
     # --- cells ----------------------------------------------------------------------------------------
 
@@ -578,7 +583,7 @@ class SeriesDecision:
         """
         share = max(radius / (DISK * center), Fraction(1, 2**16))
         # Integrals have errors of half of the bits.
-        bits = 2 * (remainder + _BLUR) + 2 * sum(product.noises for product in self.unexpanded.products)
+        bits = 2 * (remainder + _BLUR) + 2 * sum(product.noises for product in self.form.products)
         while bits <= _MOST_BITS:
             with precision(bits, 1):
                 majorant = self.majorant(center, beta)
@@ -601,7 +606,7 @@ class SeriesDecision:
         The denominator is positive, so that the series has the sign of the slack.
         """
         below = series_of(beta.denominator, center)
-        slack = (self.unexpanded.series(center) - 1) * below + series_of(beta.numerator, center)
+        slack = (self.form.series(center) - 1) * below + series_of(beta.numerator, center)
         return slack if self.normal is None else slack + self.normal.series(center) * below
 
     def majorant(self, center: Fraction, beta: FormCell) -> flint.arb:
@@ -610,7 +615,7 @@ class SeriesDecision:
         The bound holds for all complex eps at a distance of at most DISK·`center` from `center`. `beta` is the quotient
         that beta is near `center`.
         """
-        bound = self.unexpanded.majorant(center) + 1
+        bound = self.form.majorant(center) + 1
         if self.normal is not None:
             bound += self.normal.majorant(center, DISK * center)
         return (bound * majorant_of(beta.denominator, center) + majorant_of(beta.numerator, center)).upper()

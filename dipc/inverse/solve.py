@@ -527,7 +527,7 @@ def _greatest(
 def _normal_text(claimed: Inequality) -> str | None:
     assert claimed.stated is not None
     assert isinstance(claimed.bound, EnclosedForm)
-    functions = claimed.bound.bound.functions()
+    functions = claimed.bound.functions()
     if functions is None:
         return None
     return str(NormalBeta(NormalSum.collect(ExpPoly.ONE, ()) + functions.times(ExpPoly.constant(-1))))

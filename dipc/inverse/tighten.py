@@ -161,7 +161,7 @@ def _needed(form: EnclosedForm, beta: ExpPoly, eps: Fraction) -> flint.arb_serie
     """The Taylor series of (1 - Pr)/`beta` around `eps`, where Pr is `form`. Raises Undecided if beta is 0 there."""
     if beta.value_is_zero(eps):
         raise OutsideFragment(f"beta is 0 at eps = {eps}, where the least factor is not known")
-    return (1 - form.bound.series(eps)) / series_of(beta, eps)
+    return (1 - form.series(eps)) / series_of(beta, eps)
 
 
 def _highest(needed: partial[flint.arb_series], intervals: Sequence[Interval], bits: int) -> Fraction:

@@ -2,7 +2,7 @@
 
 `Measurer` gives closed forms: exponential polynomials in eps, or quotients of two. `Bound` is a sum of weighted
 probabilities of events, and `BoundMeasurer` gives its closed form. If the closed form is too long or does not exist,
-`UnexpandedBound` encloses the bound near one eps by power series, and `EnclosedForm` is that function of eps.
+`EnclosedForm` is the same function of eps, which power series enclose near each eps.
 """
 
 from __future__ import annotations
@@ -608,8 +608,8 @@ def without_frames(undecided: Undecided) -> Undecided:
 # (eps - e)^k is at most M/(ρ·e)^k. So the remainder of a Taylor polynomial with N coefficients is at most
 # M·s^N/(1 - s) for |eps - e| <= s·ρ·e.
 
-#: The most bits of one value.
-MOST_BITS = 50_000
+#: The most bits of one value, and the most bits for each wanted digit: a tiny value needs more than a large one.
+MOST_BITS, _MOST_TIMES = 50_000, 16
 
 
 @frozen
@@ -628,22 +628,25 @@ class _Product:
 
 
 @dataclass(frozen=True)
-class UnexpandedBound:
-    """A bound `constant` + Σ `products` that is not multiplied out; the weights are exponential polynomials.
+class EnclosedForm:
+    """A function of eps without a closed form: `constant` + Σ `products`, which is not multiplied out.
 
-    `limits` bound the work for its values.
+    The weights of the products are exponential polynomials. `limits` bound the work for values and series. `reason`
+    says why the function has no closed form. If `only_at` is not None, only the value at that eps is known.
     """
 
     constant: Fraction
     products: tuple[_Product, ...]
     limits: Limits
+    reason: str = ""
+    only_at: Fraction | None = None
 
     @staticmethod
-    def from_bound(bound: Bound, measurer: Measurer, limits: Limits) -> UnexpandedBound:
+    def from_bound(bound: Bound, measurer: Measurer, limits: Limits, reason: str = "") -> EnclosedForm:
         """Return `bound` as a sum of products, with the factors into which `measurer` divides each event.
 
-        `limits` bound the later work on the result. Raises OutsideFragment if a weight is not an exponential
-        polynomial, and LimitReached if a single factor is too long.
+        `limits` bound the later work on the result, and `reason` says why it has no closed form. Raises OutsideFragment
+        if a weight is not an exponential polynomial, and LimitReached if a single factor is too long.
         """
         products = []
         for share in bound.shares:
@@ -667,10 +670,17 @@ class UnexpandedBound:
                     ),
                 )
             )
-        return UnexpandedBound(bound.constant, tuple(products), limits)
+        return EnclosedForm(bound.constant, tuple(products), limits, reason)
+
+    def __str__(self) -> str:
+        return self.reason
+
+    def restricted_to(self, only_at: Fraction | None) -> EnclosedForm:
+        """Return this function with a value at eps = `only_at` only, or the function itself if `only_at` is None."""
+        return self if only_at is None else replace(self, only_at=only_at)
 
     def functions(self) -> normals.NormalSum | None:
-        """Return the bound as a sum of exponential polynomials times normal distribution functions, or None.
+        """Return the function as a sum of exponential polynomials times normal distribution functions, or None.
 
         The result is None unless each product has a single factor: the probability that bounds on one normal value
         hold.
@@ -688,7 +698,7 @@ class UnexpandedBound:
         return total
 
     def series(self, center: Fraction) -> flint.arb_series:
-        """Return the Taylor series of the bound in eps at `center`; each coefficient is an enclosure.
+        """Return the Taylor series of the function in eps at `center`; each coefficient is an enclosure.
 
         The number of coefficients and their precision are those that FLINT is set to. Raises LimitReached.
         """
@@ -718,7 +728,7 @@ class UnexpandedBound:
         return series_of(above, center) / divisor
 
     def majorant(self, center: Fraction) -> flint.arb:
-        """Return an upper bound of |this bound| for all complex eps with |eps - `center`| <= DISK·`center`."""
+        """Return an upper bound of |value| for all complex eps with |eps - `center`| <= DISK·`center`."""
         total = abs(flint.arb(to_fmpq(self.constant)))
         for each in self.products:
             most = majorant_of(each.weight, center) * flint.arb(to_fmpq(each.variation)).sqrt()
@@ -728,8 +738,26 @@ class UnexpandedBound:
             total += most
         return total.upper()
 
-    def enclosure(self, eps: Fraction, bits: int) -> tuple[Fraction, Fraction]:
-        """Return rationals (lo, hi) that enclose the value of this bound at `eps` > 0, with hi - lo <= 2^-`bits`.
+    def enclosure(self, eps: Fraction | int | str, digits: int = 30) -> tuple[Fraction, Fraction]:
+        """Return proved rationals (lo, hi) with lo <= value at `eps` <= hi, for `eps` > 0.
+
+        They agree to approximately `digits` digits unless the value is tiny. Raises Undecided past a limit, and
+        ValueError if `eps` is not `only_at`.
+        """
+        point = exact_eps(eps)
+        if self.only_at not in (None, point):
+            raise ValueError(f"it holds only at eps = {self.only_at}, not at {point}")
+        bits = 4 * digits
+        low, high = self.dyadic_enclosure(point, bits)
+        while (high - low) * 10**digits > abs(low) and bits < _MOST_TIMES * digits:
+            bits *= 2
+            low, high = self.dyadic_enclosure(point, bits)
+        return low, high
+
+    at = former_method("at", "enclosure")
+
+    def dyadic_enclosure(self, eps: Fraction, bits: int) -> tuple[Fraction, Fraction]:
+        """Return rationals (lo, hi) that enclose the value at `eps` > 0, with hi - lo <= 2^-`bits`.
 
         Raises LimitReached, and OutsideFragment if the value needs more than `MOST_BITS` bits.
         """
@@ -765,48 +793,6 @@ def left_out(majorant: flint.arb, share: Fraction, length: int) -> flint.arb:
     holds at all points whose distance from the center is at most `share` times the radius of the disk, for `share` < 1.
     """
     return (majorant * flint.arb(to_fmpq(share)) ** length / flint.arb(to_fmpq(1 - share))).upper()
-
-
-#: The most bits for each wanted digit of a value; a tiny value needs more than a large one.
-_MOST_TIMES = 16
-
-
-@dataclass(frozen=True)
-class EnclosedForm:
-    """A function of eps without a closed form: `enclosure` encloses its value at an eps as narrowly as required.
-
-    `bound` gives the enclosures, and `reason` says why the function has no closed form. If `only_at` is not None, only
-    the value at that eps is known.
-    """
-
-    bound: UnexpandedBound
-    reason: str
-    only_at: Fraction | None = None
-
-    def enclosure(self, eps: Fraction | int | str, digits: int = 30) -> tuple[Fraction, Fraction]:
-        """Return proved rationals (lo, hi) with lo <= value at `eps` <= hi, for `eps` > 0.
-
-        They agree to approximately `digits` digits unless the value is tiny. Raises Undecided past a limit, and
-        ValueError if `eps` is not `only_at`.
-        """
-        point = exact_eps(eps)
-        if self.only_at not in (None, point):
-            raise ValueError(f"it holds only at eps = {self.only_at}, not at {point}")
-        bits = 4 * digits
-        low, high = self.bound.enclosure(point, bits)
-        while (high - low) * 10**digits > abs(low) and bits < _MOST_TIMES * digits:
-            bits *= 2
-            low, high = self.bound.enclosure(point, bits)
-        return low, high
-
-    at = former_method("at", "enclosure")
-
-    def restricted_to(self, only_at: Fraction | None) -> EnclosedForm:
-        """Return this function with a value at eps = `only_at` only, or the function itself if `only_at` is None."""
-        return self if only_at is None else EnclosedForm(self.bound, self.reason, only_at)
-
-    def __str__(self) -> str:
-        return self.reason
 
 
 #: A probability as a function of eps.

@@ -35,7 +35,6 @@ from dipc.measure.measure import (
     Measurer,
     Probability,
     Share,
-    UnexpandedBound,
     without_frames,
 )
 from dipc.noise.law import NoClosedForm
@@ -577,7 +576,7 @@ class Program:
         try:
             return bounds.measure(bound)
         except NoClosedForm as missing:
-            return EnclosedForm(UnexpandedBound.from_bound(bound, self.measurer, self.limits), missing.reason)
+            return EnclosedForm.from_bound(bound, self.measurer, self.limits, missing.reason)
 
     def chain(self, input: Mapping[str, object], output: Mapping[str, object] | None = None) -> Any:  # noqa: A002
         """Return the Markov chain at `input`, a `dipc.outcome.program.Dtmc`, which a notebook shows as a table.

@@ -29,9 +29,9 @@ from dipc.measure.event import Event, Noise
 from dipc.measure.measure import (
     Bound,
     BoundMeasurer,
+    EnclosedForm,
     Measurer,
     Share,
-    UnexpandedBound,
     left_out,
     majorant_of,
     series_of,
@@ -112,7 +112,7 @@ def test_series_enclose_the_coefficients(seed: int) -> None:
         bound = random_bound(chance)
         exact = BoundMeasurer().measure(bound).value
         center, length = F(chance.randint(1, 40), 8), 9
-        unexpanded = UnexpandedBound.from_bound(bound, Measurer(), LIMITS)
+        unexpanded = EnclosedForm.from_bound(bound, Measurer(), LIMITS)
         with precision(200, length):
             found = coefficients(unexpanded.series(center), length)
             above, below = fraction_of(exact)
@@ -135,7 +135,7 @@ def test_series_enclose_the_coefficients(seed: int) -> None:
                     < left_out(most, share, length) + flint.arb(10) ** -15
                 )
                 del high
-        low, high = unexpanded.enclosure(center, 60)
+        low, high = unexpanded.dyadic_enclosure(center, 60)
         assert low <= exact.enclosure(center, 40)[1]
         assert exact.enclosure(center, 40)[0] <= high
         assert high - low < F(1, 2**60)
@@ -201,10 +201,10 @@ def test_trees_over_integers_are_summed_value_by_value(seed: int, monkeypatch: p
         obligation = Obligation(bound, PiecewiseForm(ExpPoly.term(factor, 0, rate)), intervals)
         found = decide_by_series(obligation, BoundMeasurer(), LIMITS)
         assert found.verdict in (exact.verdict, Verdict.UNDECIDED)
-        unexpanded = UnexpandedBound.from_bound(bound, Measurer(), LIMITS)
+        unexpanded = EnclosedForm.from_bound(bound, Measurer(), LIMITS)
         monkeypatch.undo()
         eps = F(chance.randint(2, 30), 10)
-        inner, outer = Measurer().measure(event), unexpanded.enclosure(eps, 80)
+        inner, outer = Measurer().measure(event), unexpanded.dyadic_enclosure(eps, 80)
         low, high = inner.enclosure(eps)
         assert outer[0] <= high
         assert low <= outer[1]
@@ -263,7 +263,7 @@ def test_weights_with_denominators_have_no_series() -> None:
     weight = Quotient(ExpPoly.ONE, 1 + ExpPoly.term(1, 0, F(-1)))
     weighted = Bound((Share(weight, (random_event(random.Random(1)),)),))
     with pytest.raises(OutsideFragment):
-        UnexpandedBound.from_bound(weighted, Measurer(), LIMITS)
+        EnclosedForm.from_bound(weighted, Measurer(), LIMITS)
     form = PiecewiseForm(ExpPoly.constant(F(1, 2)))
     found = decide_by_series(Obligation(weighted, form, (Interval.POSITIVE,)), BoundMeasurer(), LIMITS)
     assert found.verdict is Verdict.UNDECIDED
@@ -278,7 +278,7 @@ def test_short_bounds_for_small_and_large_eps(seed: int) -> None:
     bounds = BoundMeasurer()
     exact = bounds.measure(bound).value
     obligation = Obligation(bound, PiecewiseForm(ExpPoly.ONE), (Interval.POSITIVE,))
-    search = SeriesDecision(obligation, UnexpandedBound.from_bound(bound, Measurer(), LIMITS), bounds, LIMITS)
+    search = SeriesDecision(obligation, bounds, LIMITS)
     small, large = search.next_to_zero().value, search.next_to_infinity().value
     for eps in map(F, ("1/1000", "1/50", "1/5", "1/2", "1", "3", "10", "40")):
         least = exact.enclosure(eps)[1]
@@ -314,19 +314,19 @@ def test_short_bounds_of_normal_noise_for_small_and_large_eps(seed: int) -> None
     )
     bound = Bound(shares, F(chance.randint(0, 1)))
     bounds = BoundMeasurer()
-    unexpanded = UnexpandedBound.from_bound(bound, bounds.measurer, LIMITS)
+    unexpanded = EnclosedForm.from_bound(bound, bounds.measurer, LIMITS)
     obligation = Obligation(bound, PiecewiseForm(ExpPoly.ONE), (Interval.POSITIVE,))
-    search = SeriesDecision(obligation, unexpanded, bounds, LIMITS)
+    search = SeriesDecision(obligation, bounds, LIMITS)
     small = search.next_to_zero().value
     for eps in map(F, ("1/1000", "1/50", "1/5", "1/2", "1", "3", "10", "40")):
-        least = unexpanded.enclosure(eps, 100)[1]
+        least = unexpanded.dyadic_enclosure(eps, 100)[1]
         assert small.enclosure(eps)[0] <= least
         for start in (F(1, 8), F(1), F(16)):
             if start <= eps:
                 assert search.from_start_on(start).value.enclosure(eps)[0] <= least
-    assert unexpanded.enclosure(F(1, 10**6), 60)[0] - small.enclosure(F(1, 10**6))[0] < F(1, 1000)
+    assert unexpanded.dyadic_enclosure(F(1, 10**6), 60)[0] - small.enclosure(F(1, 10**6))[0] < F(1, 1000)
     if all(share.weight is None for share in shares):
-        far = unexpanded.enclosure(F(500), 60)[0] - search.from_start_on(F(499)).value.enclosure(F(500))[0]
+        far = unexpanded.dyadic_enclosure(F(500), 60)[0] - search.from_start_on(F(499)).value.enclosure(F(500))[0]
         assert far < F(3, 4) * len(shares)
 
 
@@ -656,7 +656,7 @@ def test_a_slack_near_zero_is_not_cut_further(monkeypatch: pytest.MonkeyPatch) -
     row = [{"q[1]": 1, "q[2]": 1, "o": "true"}]
     (case,) = question_of(program, row, Options(alpha=0, beta="1/2")).cases()
     bound = case.steps()[0].obligation.bound
-    low, _ = UnexpandedBound.from_bound(bound, Measurer(LIMITS), LIMITS).enclosure(F(1), 250)
+    low, _ = EnclosedForm.from_bound(bound, Measurer(LIMITS), LIMITS).dyadic_enclosure(F(1), 250)
     cells = _cells(monkeypatch)
     report = dipc.check(program, row, alpha=0, beta=f"1 - {low}", eps="[1, 11/10]")
     assert report.verdict is Verdict.UNDECIDED

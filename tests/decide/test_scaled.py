@@ -14,7 +14,7 @@ from dipc.decide.engine import Engine
 from dipc.decide.obligation import Obligation, Verdict
 from dipc.decide.scaled import constants_of, scaled_obligation, with_least_constants
 from dipc.inverse import tighten as tighten_module
-from dipc.measure.measure import UnexpandedBound
+from dipc.measure.measure import EnclosedForm
 from dipc.options import Options
 from dipc.program.program import Program
 from dipc.questions.question import answer, question_of
@@ -73,7 +73,7 @@ def test_a_scaled_obligation_is_the_same_at_another_eps(path: Path | str, seed: 
             for eps in (Fraction(1, 3), Fraction(2), Fraction(7)):
                 values = []
                 for one, place in ((given, eps), (scaled, eps * scale), (least, eps * scale)):
-                    unexpanded = UnexpandedBound.from_bound(one.bound, program.measurer, program.limits)
+                    unexpanded = EnclosedForm.from_bound(one.bound, program.measurer, program.limits)
                     values.append(float(unexpanded.series(place)[0].mid()))
                 assert values[0] == pytest.approx(values[1], rel=1e-9)
                 assert values[2] <= values[1] + 1e-12

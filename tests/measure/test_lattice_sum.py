@@ -17,7 +17,7 @@ from dipc.algebra.numbers import dyadic
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.lattice import lattice_measure
-from dipc.measure.measure import Bound, Measurer, Share, UnexpandedBound, measure
+from dipc.measure.measure import Bound, EnclosedForm, Measurer, Share, measure
 from dipc.measure.power_series import precision
 from dipc.measure.summed import LatticeSum, lattice_sum
 from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
@@ -97,7 +97,7 @@ def test_twelve_rates() -> None:
     event = Event(noises, (Halfspace(terms, Fraction(2)), Halfspace(tuple((i, -c) for i, c in terms), Fraction(2))))
     with pytest.raises(LimitReached, match="12 different rates"):
         measure(event)
-    low, high = UnexpandedBound.from_bound(Bound((Share(None, (event,)),)), Measurer(), Limits()).enclosure(
+    low, high = EnclosedForm.from_bound(Bound((Share(None, (event,)),)), Measurer(), Limits()).dyadic_enclosure(
         Fraction(1), 100
     )
     x = np.arange(-600, 601)

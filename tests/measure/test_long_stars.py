@@ -18,7 +18,7 @@ from dipc.algebra.numbers import dyadic
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.forest import CanonicalTree, slopes_of, watch_size
-from dipc.measure.measure import BRIEF_WAY, Bound, Measurer, Share, UnexpandedBound, measure
+from dipc.measure.measure import BRIEF_WAY, Bound, EnclosedForm, Measurer, Share, measure
 from dipc.measure.normal import NormalMeasure, normal_measure
 from dipc.measure.polyhedral import independent_parts
 from dipc.measure.power_series import precision
@@ -59,7 +59,7 @@ def test_many_different_rates_are_integrated(monkeypatch: pytest.MonkeyPatch) ->
     assert isinstance(factor, NormalMeasure)
     monkeypatch.setattr("dipc.measure.power_series.MOST_TERMS", 8)
     bound = Bound((Share(None, (star(8),)),))
-    enclosed = UnexpandedBound.from_bound(bound, Measurer(), Limits()).enclosure(Fraction(3), 100)
+    enclosed = EnclosedForm.from_bound(bound, Measurer(), Limits()).dyadic_enclosure(Fraction(3), 100)
     low, high = fraction_of(measure(star(8)))[0].enclosure(Fraction(3), 40)
     assert enclosed[0] <= high
     assert low <= enclosed[1]

@@ -17,7 +17,7 @@ from dipc.algebra.reals import Real
 from dipc.linear.halfspace import Halfspace
 from dipc.measure import normal as of_normal
 from dipc.measure.event import Event, Noise
-from dipc.measure.measure import Bound, BoundMeasurer, Share, UnexpandedBound, measure
+from dipc.measure.measure import Bound, BoundMeasurer, EnclosedForm, Share, measure
 from dipc.measure.normal import NormalMeasure, normal_measure
 from dipc.measure.power_series import DISK, coefficients, precision
 from dipc.noise.law import NoClosedForm
@@ -38,8 +38,8 @@ def at_least(form: dict[int, int | Fraction], constant: Fraction | int = 0) -> H
 
 def enclosure(event: Event, eps: Fraction, bits: int = 140) -> tuple[Fraction, Fraction]:
     bounds = BoundMeasurer()
-    bound = UnexpandedBound.from_bound(Bound((Share(None, (event,)),)), bounds.measurer, bounds.measurer.limits)
-    return bound.enclosure(eps, bits)
+    bound = EnclosedForm.from_bound(Bound((Share(None, (event,)),)), bounds.measurer, bounds.measurer.limits)
+    return bound.dyadic_enclosure(eps, bits)
 
 
 def star(noises: tuple[Noise, ...]) -> Event:

@@ -19,7 +19,7 @@ from dipc.algebra.numbers import to_fmpq
 from dipc.linear.halfspace import Halfspace
 from dipc.measure import normal_tree
 from dipc.measure.event import Event
-from dipc.measure.measure import Bound, BoundMeasurer, Share, UnexpandedBound
+from dipc.measure.measure import Bound, BoundMeasurer, EnclosedForm, Share
 from dipc.measure.normal import Normal, values_of
 from dipc.measure.normal_tree import MOST_PRODUCTS, TreeMeasure, _Messages, _Rules, tree_measure
 from dipc.measure.power_series import DISK, coefficients, precision
@@ -188,7 +188,7 @@ def test_a_series_encloses_the_values_around_its_center(seed: int) -> None:
     chance = random.Random(seed)
     event = between_two(2, 2, [chance.randint(-1, 1)])
     bounds = BoundMeasurer()
-    bound = UnexpandedBound.from_bound(Bound((Share(None, (event,)),)), bounds.measurer, bounds.measurer.limits)
+    bound = EnclosedForm.from_bound(Bound((Share(None, (event,)),)), bounds.measurer, bounds.measurer.limits)
     found, center = measured(event), F(chance.randint(5, 12), 10)
     with precision(120, 6):
         series, majorant = coefficients(found.series(center), 6), found.majorant(center)
@@ -197,7 +197,7 @@ def test_a_series_encloses_the_values_around_its_center(seed: int) -> None:
             value = sum((c * h**k for k, c in enumerate(series)), flint.arb(0))
             share = flint.arb(to_fmpq(abs(part)))
             value += flint.arb(0, (majorant * share**6 / (1 - share)).upper())
-            low, high = bound.enclosure(center * (1 + part * DISK), 90)
+            low, high = bound.dyadic_enclosure(center * (1 + part * DISK), 90)
             assert value.overlaps(flint.arb(to_fmpq(low)).union(flint.arb(to_fmpq(high))))
 
 

@@ -17,7 +17,7 @@ from dipc.algebra.numbers import to_fmpq
 from dipc.algebra.reals import Real
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
-from dipc.measure.measure import Bound, BoundMeasurer, Share, UnexpandedBound
+from dipc.measure.measure import Bound, BoundMeasurer, EnclosedForm, Share
 from dipc.measure.power_series import DISK, coefficients, precision
 from dipc.measure.summed import summed_measure
 from dipc.noise.laws import law_of
@@ -41,9 +41,9 @@ def event(noises: tuple[Noise, ...], rows: list[Row]) -> Event:
     return Event(noises, tuple(Halfspace(tuple((i, F(c)) for i, c in sorted(r.items())), d, s) for r, d, s in rows))
 
 
-def bound_of(about: Event) -> UnexpandedBound:
+def bound_of(about: Event) -> EnclosedForm:
     bounds = BoundMeasurer()
-    return UnexpandedBound.from_bound(Bound((Share(None, (about,)),)), bounds.measurer, bounds.measurer.limits)
+    return EnclosedForm.from_bound(Bound((Share(None, (about,)),)), bounds.measurer, bounds.measurer.limits)
 
 
 def number(value: Fraction) -> mpmath.mpf:
@@ -105,7 +105,7 @@ def test_trees_against_brute_force(seed: int) -> None:
     about = random_tree(chance, chance.randint(1, 3))
     eps = F(chance.randint(8, 30), 10)
     reach = 26 if len(about.noises) == 3 else 60
-    low, high = bound_of(about).enclosure(eps, 120)
+    low, high = bound_of(about).dyadic_enclosure(eps, 120)
     assert high - low <= F(1, 2**120)
     with mpmath.workdps(50):
         wanted = by_brute_force(about, number(eps), reach)
@@ -120,7 +120,7 @@ def test_trees_against_brute_force(seed: int) -> None:
 @pytest.mark.parametrize("reach", [0, 3, 10**6])
 def test_one_noise_within_a_reach(deviation: Fraction, reach: int) -> None:
     about = event((noise(deviation, 7),), [({0: 1}, F(reach - 7), False), ({0: -1}, F(reach + 7), False)])
-    low, high = bound_of(about).enclosure(F(1), 150)
+    low, high = bound_of(about).dyadic_enclosure(F(1), 150)
     with mpmath.workdps(60):
         q = 1 / (2 * number(deviation) ** 2)
         whole = mpmath.jtheta(3, 0, mpmath.exp(-q))
@@ -142,7 +142,7 @@ def test_a_series_encloses_the_values_around_its_center(seed: int) -> None:
             h = part * DISK * center
             value = sum((c * flint.arb(to_fmpq(h)) ** k for k, c in enumerate(series)), flint.arb(0))
             rest = majorant * flint.arb(to_fmpq(abs(part))) ** 24 / (1 - flint.arb(to_fmpq(abs(part))))
-            low, high = bound.enclosure(center + h, 200)
+            low, high = bound.dyadic_enclosure(center + h, 200)
             assert value + flint.arb(0, rest.upper()) == flint.arb(to_fmpq((low + high) / 2)) or (
                 value + flint.arb(0, rest.upper())
             ).overlaps(flint.arb(to_fmpq(low)).union(flint.arb(to_fmpq(high))))
@@ -215,7 +215,7 @@ def test_sums_of_three_and_multiples(seed: int) -> None:
         if measure is None:
             assert wanted == 0
             return
-        low, high = bound_of(about).enclosure(eps, 90)
+        low, high = bound_of(about).dyadic_enclosure(eps, 90)
         assert number(low) - mpmath.mpf(10) ** -20 <= wanted <= number(high) + mpmath.mpf(10) ** -20
 
 
@@ -230,7 +230,7 @@ def test_a_sum_of_three_in_a_program() -> None:
 def test_too_many_terms_are_a_limit() -> None:
     about = event((noise(F(10**6)),), [({0: 1}, F(0), False)])
     with pytest.raises(LimitReached, match="terms"):
-        bound_of(about).enclosure(F(1), 60)
+        bound_of(about).dyadic_enclosure(F(1), 60)
 
 
 def test_no_values() -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits, OutsideFragment
 from dipc.measure.event import Event, Noise
-from dipc.measure.measure import Bound, Measurer, Share, UnexpandedBound, measure
+from dipc.measure.measure import Bound, EnclosedForm, Measurer, Share, measure
 from dipc.measure.polyhedral import polyhedral_measure, value_tree_measure
 from dipc.noise.bounded import Bounded
 from dipc.noise.law import Law, Missing
@@ -187,8 +187,8 @@ def test_comparisons_at_the_ends_are_certain(law: Law, rate: Fraction) -> None:
 @given(mixed_events(most=2), st.sampled_from([Fraction(1, 3), Fraction(2)]))
 def test_series_enclose_the_closed_form(event: Event, eps: Fraction) -> None:
     """A bound that is not expanded has the same value, and a majorant that is above it."""
-    bound = UnexpandedBound.from_bound(Bound((Share(None, (event,)),)), Measurer(), Limits())
-    low, high = bound.enclosure(eps, 60)
+    bound = EnclosedForm.from_bound(Bound((Share(None, (event,)),)), Measurer(), Limits())
+    low, high = bound.dyadic_enclosure(eps, 60)
     least, most = measure(event).enclosure(eps)
     assert low <= most
     assert least <= high

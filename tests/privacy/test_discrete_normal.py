@@ -134,3 +134,19 @@ def test_int_inputs_that_cannot_move_need_no_budget(text: str) -> None:
     asked = question(text, "linf:1/2")
     assert asked.decide(read_claim(asked.program, "0", "0", "[1, 1]")).verdict is PrivacyVerdict.PRIVATE
     assert asked.delta_at(F(0), F(1)) == (0, 0)
+
+
+#: For n <= 1 the answer has a probability with a denominator.
+TWO_LAWS = """
+program p; domain B = {0, 1}; input n : int; output o : B; var z, y : int;
+z <- DGauss(1/eps, n); y <- DLap(eps/2, 2*n);
+if n > 1 then if z > 0 then o <- 1 else o <- 0 end else if y >= 3 then o <- 0 else o <- 1 end end
+"""
+
+
+def test_probabilities_with_and_without_a_closed_form() -> None:
+    """No exception is raised where a bound for small eps is a quotient."""
+    asked = question(TWO_LAWS, "linf:1", "n in {0, 1, 2}")
+    answer = asked.decide(read_claim(asked.program, "eps", "1/10", "(0, 2]"))
+    assert answer.verdict is PrivacyVerdict.UNDECIDED
+    assert "denominator" in str(answer.reason)

@@ -25,7 +25,6 @@ from dipc.measure.measure import (
     EnclosedForm,
     Probability,
     Share,
-    UnexpandedBound,
     left_out,
     majorant_of,
     series_of,
@@ -64,7 +63,6 @@ class EnclosedLaws(TableLaws):
     def __init__(self, subject: Subject, table: LawTable, pairs: Pairs) -> None:
         super().__init__(subject, table, pairs)
         self._bounds = subject.engine.bounds
-        self._functions: dict[int, UnexpandedBound] = {}
         self._expanded: dict[tuple[int, Fraction], tuple[flint.arb_series, flint.arb]] = {}
         self._searches: dict[tuple[int, int], list[SeriesDecision]] = {}
 
@@ -165,7 +163,8 @@ class EnclosedLaws(TableLaws):
             shares = [Share(factor if each.weight is None else factor * each.weight, each.events) for each in shares]
         if more is not None:
             shares.append(Share(more, ()))
-        return EnclosedForm(self._unexpanded(shares), WITHOUT_FORM)
+        bound = Bound(tuple(shares))
+        return EnclosedForm.from_bound(bound, self._bounds.measurer, self._limits, WITHOUT_FORM)
 
     # --- on intervals ---------------------------------------------------------------------------------
 
@@ -208,13 +207,15 @@ class EnclosedLaws(TableLaws):
         lower, upper = interval.lower, interval.upper
         if not lower:
             most = self.near_zero(pair)
-            lower = next((end for end in reversed(STARTS) if self._holds(most, claim, _up_to(end))), _ZERO)
+            lower = next(
+                (end for end in reversed(STARTS) if self._holds(most, claim, Interval(_ZERO, end, False, True))), _ZERO
+            )
             if upper is not None and lower >= upper:
                 return
         if upper is None:
-            starts = (start for start in STARTS if start > lower)
+            beyond = (Interval(start, None, True, False) for start in STARTS if start > lower)
             upper = next(
-                (each for each in starts if self._holds(self.far_out(pair, each), claim, _starting_at(each))), None
+                (each.lower for each in beyond if self._holds(self.far_out(pair, each.lower), claim, each)), None
             )
         if not lower or upper is None:
             raise SignNotFound(lower)
@@ -227,7 +228,7 @@ class EnclosedLaws(TableLaws):
         The bound is the sum of upper bounds of max(0, p_o - p'_o), for the probabilities p_o and p'_o of answer o at
         both inputs. It is tight for small eps.
         """
-        return self._most(each.next_to_zero().exppoly for each in self._differences(pair))
+        return self._most(each.next_to_zero() for each in self._differences(pair))
 
     def far_out(self, pair: tuple[int, int], start: Fraction) -> ExpPoly:
         """Return an upper bound of the least delta at `pair` for every eps >= `start` and every budget >= 0.
@@ -235,12 +236,17 @@ class EnclosedLaws(TableLaws):
         The bound is the sum of upper bounds of max(0, p_o - p'_o), for the probabilities p_o and p'_o of answer o at
         both inputs. It is tight for large eps if the probability of one answer tends to 1 at both inputs.
         """
-        return self._most(each.from_start_on(start).exppoly for each in self._differences(pair))
+        return self._most(each.from_start_on(start) for each in self._differences(pair))
 
     @staticmethod
-    def _most(least: Iterable[ExpPoly]) -> ExpPoly:
-        """Return an upper bound of Σ max(0, -f) over the functions f in `least`."""
-        return sum((_positive_part(-each) for each in least), ExpPoly.ZERO)
+    def _most(least: Iterable[ClosedForm]) -> ExpPoly:
+        """Return an upper bound of Σ max(0, -f) over the functions f in `least`. Raises OutsideFragment."""
+        total = ExpPoly.ZERO
+        for each in least:
+            if not isinstance(each.value, ExpPoly):
+                raise OutsideFragment("for small or large eps, the bound of a probability has a denominator")
+            total += ExpPoly.from_terms((k, q, -c) for k, q, c in each.value.terms() if c < 0)
+        return total
 
     def _holds(self, most: ExpPoly, claim: PrivacyClaim, interval: Interval) -> bool:
         try:
@@ -258,10 +264,7 @@ class EnclosedLaws(TableLaws):
     def _difference(self, ours: int, theirs: int) -> SeriesDecision:
         shares = *self._shares(theirs, 1), *self._shares(ours, -1)
         nothing = Obligation(Bound(shares), PiecewiseForm(ExpPoly.ONE), (Interval.POSITIVE,))
-        return SeriesDecision(nothing, self._unexpanded(shares), self._bounds, self._limits)
-
-    def _unexpanded(self, shares: Iterable[Share]) -> UnexpandedBound:
-        return UnexpandedBound.from_bound(Bound(tuple(shares)), self._bounds.measurer, self._limits)
+        return SeriesDecision(nothing, self._bounds, self._limits)
 
     def _shares(self, number: int, sign: int) -> Iterator[Share]:
         form, bound = self.table.forms[number], self.table.bounds.get(number)
@@ -271,11 +274,6 @@ class EnclosedLaws(TableLaws):
         elif isinstance(form, ClosedForm):
             yield Share(sign * form.value, ())
 
-    def _function(self, number: int) -> UnexpandedBound:
-        if number not in self._functions:
-            self._functions[number] = self._unexpanded(self._shares(number, 1))
-        return self._functions[number]
-
     def _series(self, number: int, center: Fraction) -> tuple[flint.arb_series, flint.arb]:
         """Return (Taylor series at `center` of the probability with index `number`, a bound of the probability).
 
@@ -284,7 +282,8 @@ class EnclosedLaws(TableLaws):
         """
         key = number, center
         if key not in self._expanded:
-            function = self._function(number)
+            form = self.table.forms[number]
+            function = form if isinstance(form, EnclosedForm) else self.of_set((number,))
             with precision(_BITS, 1):
                 majorant = function.majorant(center)
             with precision(_BITS, _LENGTH):
@@ -464,18 +463,6 @@ def _scaled(series: flint.arb_series, majorant: flint.arb, center: Fraction, rad
     share = max(radius / (DISK * center), Fraction(1, 2**16))
     scaled = [c * flint.arb(to_fmpq(radius)) ** k for k, c in enumerate(coefficients(series, _LENGTH))]
     return flint.arb_poly(scaled), left_out(majorant, share, _LENGTH)
-
-
-def _positive_part(function: ExpPoly) -> ExpPoly:
-    return ExpPoly.from_terms((k, q, c) for k, q, c in function.terms() if c > 0)
-
-
-def _up_to(end: Fraction) -> Interval:
-    return Interval(_ZERO, end, False, True)
-
-
-def _starting_at(start: Fraction) -> Interval:
-    return Interval(start, None, True, False)
 
 
 def _cells(lower: Fraction, upper: Fraction) -> Iterator[Ends]:

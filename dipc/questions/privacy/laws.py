@@ -367,7 +367,7 @@ class TableLaws(Laws):
             if isinstance(form, str):
                 raise OutsideFragment(form)
             if isinstance(form, EnclosedForm):
-                low, high = form.bound.enclosure(eps, bits)
+                low, high = form.dyadic_enclosure(eps, bits)
                 self._values[key] = max(low, _ZERO), min(high, _ONE)
             else:
                 self._values[key] = form.enclosure(eps, ceil(bits / 3))

@@ -34,7 +34,7 @@ from dipc.chain.state import Affine
 from dipc.decide.engine import Engine, Underway, results_in_order
 from dipc.decide.obligation import Decision, Obligation
 from dipc.frozen import frozen
-from dipc.measure.measure import Bound, EnclosedForm, Share, UnexpandedBound
+from dipc.measure.measure import Bound, EnclosedForm, Share
 from dipc.program.exits import Answer
 from dipc.program.program import Program, Progress
 from dipc.questions.privacy.adjacency import Input, Pairs, texts
@@ -155,7 +155,7 @@ def _bounds(at_inputs: Iterable[Mapping[Answer, Bound]]) -> Iterable[Bound]:
 def _measured(bound: Bound, engine: Engine) -> Generator[Obligation | Bound, Decision, ClosedForm | EnclosedForm | str]:
     if any(noise.law.by_deviation for share in bound.shares for event in share.events for noise in event.noises):
         try:
-            return EnclosedForm(UnexpandedBound.from_bound(bound, engine.bounds.measurer, engine.limits), WITHOUT_FORM)
+            return EnclosedForm.from_bound(bound, engine.bounds.measurer, engine.limits, WITHOUT_FORM)
         except Undecided as undecided:
             return undecided.reason
     decision = yield bound
