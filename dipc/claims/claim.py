@@ -137,9 +137,9 @@ GivenEps = str | int | Fraction | Interval | None
 class Terms:
     """The claim at one row of a table: numbers for alpha and gamma, and beta as a function of eps.
 
-    `alpha` is None where it is infinite, and `alpha_text` is alpha as it is shown. A `vacuous` claim says nothing about
-    the row's input. The reason is that the input's dd is too small, or that the row states no output. In the second
-    case the claim is also `unconstrained`: every answer is right. Rows whose cells for alpha, beta, gamma and dd are
+    `alpha` is None if alpha is infinite; `alpha_text` is the text that shows alpha. A `vacuous` claim states nothing
+    about the row's input, because the input's dd is too small or because the row states no output. If the row states no
+    output, the claim is also `unconstrained`: every answer is right. Rows whose cells for alpha, beta, gamma and dd are
     equal share one object.
     """
 
@@ -167,7 +167,7 @@ class Claim:
 
     A column of the `table` has priority over an option, an option over the claim block of `program`, and the claim
     block over the default. `alpha`, `beta` and `gamma` are None if a column or the default gives them. `intervals` are
-    those of eps, and `constants` has the values of the program's constants by name.
+    the intervals of eps, and `constants` has the values of the program's constants by name.
     """
 
     program: CoreProgram
@@ -264,9 +264,9 @@ class Claim:
         """Return True if `dd`, the distance of the input of `row`, is too small for a claim with this `alpha` to apply.
 
         A claim with numbers for alpha and beta is about inputs with dd > alpha (Definition 3 of the paper). A claim
-        with the number 0 for alpha is about every input, the usual definition. If alpha is dd or computed from dd, or
-        beta is a function of alpha, the claim includes the claims with every lesser alpha. As beta is continuous, the
-        claim is then about inputs with dd >= alpha (Theorem 10, and section 7).
+        with the number 0 for alpha is about every input, as accuracy is usually defined. If alpha is dd or computed
+        from dd, or beta is a function of alpha, the claim includes the claims with every lesser alpha. Since beta is
+        continuous, the claim is then about inputs with dd >= alpha (Theorem 10, and section 7).
         """
         if dd != alpha:
             return dd < alpha
@@ -281,12 +281,12 @@ class Claim:
         return alpha > 0 and not stands_for_lesser
 
     def terms_towards(self, row: Row, alpha: Fraction | None, gamma: Fraction | None, cell: Cell, text: str) -> Terms:
-        """Return the claim at `row` with another alpha and gamma than those of the row, and with beta evaluated there.
+        """Return the claim at `row` with `alpha` and `gamma` in place of the row's own alpha and gamma.
 
-        The claim has the alpha `alpha`, shown as `text`, and the gamma in `cell`. Its beta is that of the row,
-        evaluated at the numbers `alpha` and `gamma`. If one of them is None, the result has the limit of beta as this
-        distance grows to infinity. `gamma` can differ from the number in `cell`, when beta is needed at the upper end
-        of a range of gamma. Raises DiagnosticError if beta has no value or no limit.
+        The result shows alpha as `text`, and its gamma is `cell`. Its beta is the row's beta, evaluated at the numbers
+        `alpha` and `gamma`. If one of the two is None, it is infinite, and beta is the limit as this distance grows.
+        `gamma` differs from the number in `cell` if beta is needed at the upper end of a range of gamma. Raises
+        DiagnosticError if beta has no value or no limit.
         """
         names = dict(self.constants)
         if row.dd is not None:
@@ -399,9 +399,9 @@ class Claim:
     def _with_names(self, expression: ClaimExpression, names: dict[str, Parametric]) -> Selected:
         """Return the value of `expression` at a row of the table; raise DiagnosticError if it has no value.
 
-        `names` has the row's values of alpha, gamma and dd, and those of the constants. For speed, the value is
-        computed once for all rows, with alpha, gamma and dd as unknowns, and the row's values are substituted for
-        these. If this is not possible, `expression` is evaluated for this row alone.
+        `names` has the row's values of alpha, gamma and dd, and the values of the constants. For speed, the value is
+        computed once for all rows, with alpha, gamma and dd as unknowns; then the row's values replace the unknowns. If
+        this is not possible, `expression` is evaluated for this row alone.
         """
         if id(expression) not in self._opened:
             left_open = {**self.constants, **{name: Parametric.unknown(name) for name in DISTANCES}}
@@ -422,7 +422,8 @@ class Claim:
 def resolve_claim(program: CoreProgram, table: Table, options: ClaimOptions) -> Claim:
     """Return the claim for `table`, from its columns, the `options` and the claim block of `program`.
 
-    Raises DiagnosticError for a claim that cannot be read or makes no sense, TypeError for inexact numbers.
+    Raises DiagnosticError for a claim that cannot be read, or that has no exact value at a row of the table. Raises
+    TypeError for inexact numbers.
     """
     claim = Claim(
         program,
@@ -588,9 +589,9 @@ SAME_DISTANCE = "W0604"
 def gamma_warnings(claim: Claim, plain: bool) -> tuple[Diagnostic, ...]:
     """Return the warnings about a gamma or a dd that has no effect on `claim`.
 
-    There is a warning if gamma is not 0 but no output uses it. There is another if beta mentions gamma but no gamma is
-    given, so that gamma is 0. The last one is about a beta that depends on dd, where dd is equal at all rows. `plain`
-    is True if every output is compared alone: then a finite output must equal the right one, for every gamma.
+    There is a warning if gamma is not 0 but no output uses it, and another if beta mentions gamma but no gamma is
+    given, so that gamma is 0. A third warning is about a beta that depends on dd, where dd is equal at all rows.
+    `plain` is True if every output is compared alone: then a finite output must equal the right one, for every gamma.
     """
     diagnostics: list[Diagnostic] = []
     gammas = [terms.gamma.value for _, terms in claim.compiled()]
@@ -607,8 +608,8 @@ def gamma_warnings(claim: Claim, plain: bool) -> tuple[Diagnostic, ...]:
 def _has_constant_dd(claim: Claim) -> bool:
     """Return True if beta depends on alpha in `claim`, and all rows of its table have the same finite dd.
 
-    The result is False for all claims but those where alpha is dd, and where the program has an ideal and at least two
-    inputs, each of two values. It is also False if distances of inputs are by the norm l1, or if the table has one row.
+    The result is False unless alpha is dd, the program has an ideal, and the program has at least two inputs, each with
+    two values. It is also False if distances of inputs are measured in the l1 norm, or if the table has one row.
     """
     program = claim.program
     norm = "linf" if program.metric is None else program.metric.input

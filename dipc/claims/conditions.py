@@ -48,10 +48,10 @@ _SAMPLES = (Fraction(0), Fraction(1), Fraction(1, 2), Fraction(5))
 
 @frozen
 class GrowthWitness:
-    """A proof that a function of eps and of the unknown `name` somewhere increases with this unknown.
+    """A proof that a function of eps and of the unknown `name` increases with this unknown at some point.
 
-    The place of the increase is given by `value`, a number for the unknown, and by `eps`. If both are None, it is where
-    the unknown times eps is `product`.
+    The function increases where the unknown is `value` and eps is `eps`. If both are None, it increases where the
+    unknown times eps is `product`.
     """
 
     name: str
@@ -69,9 +69,9 @@ class GrowthWitness:
 class Trend:
     """The proved properties of an expression, for all eps of the claim and all values >= 0 of the unknowns.
 
-    `falls` means that the expression is nonincreasing in one selected unknown, and `rises` nondecreasing: both are True
-    if it does not depend on the unknown. `continuous` means that no divisor is ever 0. A property that is False is not
-    proved. `growth` is a place where the expression is proved to increase, or None.
+    `falls` means that the expression is nonincreasing in one selected unknown, and `rises` that it is nondecreasing.
+    Both are True if the expression does not depend on this unknown. `continuous` means that no divisor is ever 0. A
+    property that is False is not proved. `growth` is a point where the expression is proved to increase, or None.
     """
 
     falls: bool = False
@@ -88,9 +88,10 @@ class Trend:
 
 
 def trend(of: ClaimExpression, unknown: str, names: Mapping[str, Parametric], intervals: Sequence[Interval]) -> Trend:
-    """Return how the value of the expression `of` changes as the unknown named `unknown` grows.
+    """Return the proved properties of the expression `of`, such as whether it falls as `unknown` grows.
 
-    `names` maps all names in the expression to numbers or unknowns. The result holds for all eps of the `intervals`.
+    `unknown` is the name of an unknown. `names` maps all names in the expression to numbers or unknowns. The properties
+    hold for all eps of the `intervals`.
     """
     return _Analysis(of, unknown, names, intervals).trend(of.tree)
 
@@ -369,10 +370,10 @@ _PAPER = "Barthe et al., POPL 2021"
 
 @frozen
 class Theorem(Record):
-    """A statement that all obligations of a claim together decide, and the `name` of its theorem.
+    """A statement that all obligations of a claim together decide, and the theorem that this follows from.
 
-    `decides` is the statement: it completes the sentence "the verdict is for …". `name` is None if one of the
-    `conditions` was not proved: then the obligations decide only the claim with alpha = dd(u).
+    `decides` is the statement: it completes the sentence "the verdict is for …". `name` is the name of the theorem. It
+    is None if one of the `conditions` was not proved: then the obligations decide only the claim with alpha = dd(u).
     """
 
     FIELDS = "name decides conditions"
@@ -418,7 +419,8 @@ MOST_BETAS = 300
 def theorem_of(claim: Claim) -> Theorem | None:
     """Return Theorem 10 with its conditions: whether rows with alpha = dd decide `claim` for every alpha < dd.
 
-    The result is None if no row has alpha = dd. The verdict on a row is always that of its own obligation.
+    The result is None if no row has alpha = dd. Whatever the result, each row's own obligation decides the verdict on
+    the row.
     """
     rows = [(key, terms) for key, terms in claim.compiled() if at_dd(claim, key)]
     if not rows:
@@ -498,8 +500,9 @@ def region_conditions(
 ) -> tuple[Condition, ...]:
     """Return the conditions "simple" and "limit-definable" of Theorem 10 or 12 for `claim`, checked for all `betas`.
 
-    They are that no beta grows with a distance, and that every beta is continuous. `growing` has the names of the
-    distances that range over all numbers >= 0. `values` has the values of those among alpha and gamma that are known.
+    The condition "simple" is that no beta grows with a distance; "limit-definable" is that every beta is continuous.
+    `growing` has the names of the distances that range over all numbers >= 0. `values` has the values of alpha and
+    gamma, by name, for each of them that has one.
     """
     left_open = {name: Parametric.unknown(name) for name in DISTANCES}
     names = claim.constants | left_open | dict(values)
@@ -552,9 +555,9 @@ def lesser(
 ) -> str | None:
     """Return the text of `beta` without some of its summands, so that it is at most `beta` for all eps, distances > 0.
 
-    All summands left out are proved nonnegative. They are the summands that mention one of the `distances`; or, if
-    `far`, those that mention none of them. None if there are no summands to leave out. `names` has the values of all
-    names in `beta`.
+    The summands left out are those that mention one of the `distances` and are proved nonnegative. If `far`, they are
+    those that mention none of the `distances` and are proved nonnegative. The result is None if there are none to leave
+    out. `names` has the values of all names in `beta`.
     """
     kept: list[Expr] = []
     for term in summands(beta.tree):
@@ -653,10 +656,10 @@ def of_lesser(beta: ClaimExpression, name: str) -> str | None:
 
 
 def halves(beta: ClaimExpression, names: Mapping[str, Parametric], *, one_gamma: bool = False) -> tuple[Halves, ...]:
-    """Return ways to bound `beta` from below by a function of alpha plus a function of gamma.
+    """Return pairs of a function of alpha and a function of gamma, each pair with a sum of at most `beta`.
 
-    Each bound is valid for every eps > 0, alpha >= 0 and gamma >= 0; the result is empty if no way is found. `names`
-    has the values of the names in `beta`, with alpha, dd and gamma as unknowns.
+    Each bound of `beta` is valid for every eps > 0, alpha >= 0 and gamma >= 0. The result is empty if no bound is
+    found. `names` has the values of the names in `beta`, with alpha, dd and gamma as unknowns.
 
     A summand of one distance belongs to the function of this distance. A summand of both distances is left out if it is
     proved nonnegative; otherwise there is no bound. A summand of eps alone is left out, too, if it is proved
@@ -664,7 +667,7 @@ def halves(beta: ClaimExpression, names: Mapping[str, Parametric], *, one_gamma:
     to that of gamma. With `one_gamma`, gamma is a number, and every summand without alpha belongs to the function of
     gamma.
 
-    More bounds are found by leaving out nonnegative summands of distances that are not functions of distance·eps.
+    Further bounds leave out each nonnegative summand that is not a function of alpha·eps and gamma·eps.
     """
     result = (_split(beta, names, scaling, one_gamma) for scaling in (False, True))
     return tuple(dict.fromkeys(halves for splits in result for halves in splits))
@@ -673,13 +676,11 @@ def halves(beta: ClaimExpression, names: Mapping[str, Parametric], *, one_gamma:
 def _split(
     beta: ClaimExpression, names: Mapping[str, Parametric], scaling: bool, one_gamma: bool
 ) -> tuple[Halves, ...]:
-    """Return lower bounds of `beta`, each the sum of a function of alpha and a function of gamma.
+    """Return lower bounds of `beta`, each the sum of a function of alpha and a function of gamma, as in `halves`.
 
-    A summand of neither distance belongs to one of the functions, and there is a bound for either. If it is a
-    nonnegative function of eps, it is left out instead. The result is empty if a summand of both distances is not
-    proved nonnegative. `names` has the values of the names in `beta`. With `one_gamma`, gamma is a number, and a
-    summand without alpha belongs to the function of gamma. With `scaling`, a nonnegative summand of a distance is left
-    out unless it is a function of distance·eps.
+    `names` has the values of the names in `beta`. With `one_gamma`, gamma is a number, and a summand without alpha
+    belongs to the function of gamma. With `scaling`, a nonnegative summand of a distance is left out unless it is a
+    function of alpha·eps and gamma·eps.
     """
     of_alpha: list[str] = []
     of_gamma: list[str] = []
@@ -703,10 +704,10 @@ def _split(
 def _terms(
     beta: ClaimExpression, names: Mapping[str, Parametric], scaling: bool
 ) -> Iterator[tuple[str, set[str], bool, bool]]:
-    """Yield (text, its distances, is it free of eps, is it proved nonnegative) for the summands of `beta`.
+    """Yield (text, names of its distances, is it free of eps, is it proved nonnegative) for each summand of `beta`.
 
-    The distances are names such as alpha and gamma. `names` has the values of names in `beta`. With `scaling`, a
-    nonnegative summand of a distance is left out unless it is a function of distance·eps.
+    `names` has the values of the names in `beta`. With `scaling`, a nonnegative summand of a distance is left out
+    unless it is a function of alpha·eps and gamma·eps.
     """
     value = None
     # If a divisor contains a distance, there is no value, and the expression is split summand by summand.

@@ -157,7 +157,7 @@ def summands(tree: Expr) -> Sequence[Expr]:
 
 
 def is_constant(tree: Expr) -> bool:
-    """Return True if neither eps, nor alpha, gamma or dd, nor `inf` occurs in `tree`."""
+    """Return True if `tree` contains neither eps, nor alpha, gamma or dd, nor `inf`."""
     return not any(
         isinstance(node, Eps) or (isinstance(node, Name) and GREEK.get(node.name, node.name) in (*DISTANCES, "inf"))
         for node in walk(tree)
@@ -207,8 +207,8 @@ _EPS = Parametric.from_exppoly(ExpPoly.term(1, 1, 0))
 class ClaimExpression:
     """An expression of a claim, as `tree`, with the text it was read from.
 
-    `what` is the name of the expression in messages, such as "beta". If the tree has rationals in place of irrational
-    numbers, `written` is the tree shown to the user.
+    `what` is the name of the expression in messages, such as "beta". `written` is the tree shown to the user if `tree`
+    has rationals in place of irrational numbers, else None.
     """
 
     what: str
@@ -653,8 +653,8 @@ def has_normal(tree: object) -> bool:
 def _summands(expression: ClaimExpression, tree: Expr) -> Iterator[tuple[Expr, Call | None]]:
     """Yield (coefficient, call) for each summand of `tree`, a part of `expression`; the call is of a normal function.
 
-    Normal functions are erfc(…) and exp(-c*eps^2), which the tails of normal noise have. For a summand without one, the
-    pair is (summand, None). Raises DiagnosticError if `tree` is no sum of such summands.
+    Normal functions are erfc(…) and exp(-c*eps^2), which occur in the tails of normal noise. For a summand without one,
+    the pair is (summand, None). Raises DiagnosticError if `tree` is not a sum of such summands.
     """
     if not has_normal(tree):
         yield tree, None
@@ -694,8 +694,9 @@ def _summands(expression: ClaimExpression, tree: Expr) -> Iterator[tuple[Expr, C
 def scales(parts: NormalParts, names: Mapping[str, Parametric]) -> bool:
     """Return True if the argument of each normal function in `parts` depends on distance·eps alone.
 
-    A distance is a name whose value in `names` is a multiple of the only unknown. An argument is c·distance^a·eps^b. To
-    test whether a = b, its factor c·distance^a at the distance 4 is compared with 4^b times that at 1.
+    A distance is a name whose value in `names` is a multiple of the only unknown. An argument is c·distance^a·eps^b,
+    and depends on distance·eps alone if a = b. To test this, c·distance^a at the distance 4 is compared with 4^b times
+    its value at the distance 1.
     """
     at_one, at_four = dict(names), dict(names)
     for name, value in names.items():

@@ -82,14 +82,15 @@ TypedEnd = tuple[Fraction, Fraction, str]
 class EnclosedClaim:
     """A stronger and a weaker claim without transcendental numbers, which enclose a claim that has them.
 
-    Both are equal if the claim can be written exactly. `texts` has alpha, beta and gamma in the user's words. `ranges`
-    is None unless some ends of the claim's intervals of eps are irrational: it has rational ends around them. In this
-    case the stronger claim is about the larger intervals, and the weaker one about the smaller ones.
+    `stronger` and `weaker` are equal if the claim can be written exactly. `texts` has alpha, beta and gamma in the
+    user's words. `ranges` is None if the ends of the claim's intervals of eps are rational. Otherwise it has rational
+    ends around the irrational ones: the stronger claim is about the larger intervals, and the weaker one about the
+    smaller ones.
 
     `touching` is another stronger claim about the larger intervals, or None. Its beta is raised outside of the claim's
-    own intervals. So it can be proved even if the claim is tight at an irrational end. If the claim is about a single
-    irrational eps, the weaker claim is about an interval around this eps: the claim is refuted only if the weaker one
-    fails throughout the interval.
+    own intervals, so that `touching` can be proved even if the claim is tight at an irrational end. If the claim is
+    about a single irrational eps, the weaker claim is about an interval around this eps: the claim is refuted only if
+    the weaker one fails throughout the interval.
     """
 
     stronger: ClaimOptions
@@ -344,7 +345,7 @@ def raised(beta: ClaimExpression, outside: Expr) -> ClaimExpression:
 def as_written(program: CoreProgram, enclosing: ClaimOptions, original: ClaimOptions) -> ClaimOptions:
     """Return `enclosing`, a claim that encloses the `original` one, with the texts of the original, for display.
 
-    Both are about `program`.
+    Both claims are about `program`.
     """
     parts: dict[str, Any] = {}
     for name in _PARTS:
@@ -358,8 +359,9 @@ def as_written(program: CoreProgram, enclosing: ClaimOptions, original: ClaimOpt
 def with_powers_of_eps(expression: ClaimExpression, names: Mapping[str, Parametric], eps: Fraction) -> ClaimExpression:
     """Return `expression` with exp(q*eps) in place of each exp(r) with a rational r = q·`eps`.
 
-    At this single `eps` both are equal, but only exp(q*eps) can be evaluated exactly: at eps = 1/2, exp(-4) becomes
-    exp(-8*eps). Arguments that are multiples of eps already are not changed. `names` has the values of constants.
+    At this single `eps` both have the same value, but only exp(q*eps) can be evaluated exactly. At eps = 1/2, for
+    example, exp(-4) becomes exp(-8*eps). Arguments that are already multiples of eps are not changed. `names` has the
+    values of the constants.
     """
 
     def power_of_eps(node: Expr) -> Expr | None:
@@ -378,7 +380,7 @@ def with_powers_of_eps(expression: ClaimExpression, names: Mapping[str, Parametr
 def _with_distances(tree: Expr, distances: Mapping[str, Expr]) -> Expr:
     """Return `tree` with the expressions of alpha and gamma, in `distances`, in place of their names.
 
-    Only expressions with transcendental numbers are put in place of names.
+    A name remains if its expression has no transcendental number.
     """
     result = {name: node for name, node in distances.items() if is_transcendental(node)}
 
@@ -398,7 +400,7 @@ def enclosed_expression(
     open_number: str | None = None,
     digits: int = DIGITS,
 ) -> tuple[ClaimExpression, ClaimExpression]:
-    """Return two expressions without transcendental numbers, the first at most `expression`, the second at least.
+    """Return (low, high), expressions without transcendental numbers, with low <= `expression` <= high.
 
     The bounds are valid for every eps, or only for `one_eps` if it is given. `names` has the values of the constants in
     the expression; the constant `open_number` has none, but is at least 0. Rationals of this many `digits` enclose the
@@ -414,8 +416,8 @@ class _Enclosure:
     """A search for rationals below and above the transcendental numbers in `expression`.
 
     `names` has the values of its constants. If `eps` is given, `expression` is read for this eps alone, so that powers
-    of eps are numbers. `open` is the name of a constant whose value is not known, except that it is at least 0; None if
-    there is none. `digits` says how close the rationals are.
+    of eps are numbers. `open` is the name of a constant whose value is unknown but at least 0; None if there is none.
+    `digits` is the number of significant digits of the rationals.
     """
 
     expression: ClaimExpression
@@ -428,8 +430,8 @@ class _Enclosure:
         """Return (low, high), trees without transcendental numbers, with low <= `tree` <= high.
 
         Each transcendental number is replaced by a rational below it in one of the two trees, and by one above it in
-        the other. The rational below belongs into low if the expression is proved to grow with the number, and into
-        high if it is proved to fall.
+        the other. The rational below goes into low if the expression is proved to grow with the number, and into high
+        if it is proved to fall.
         """
         numbers: dict[str, Ends] = {}
         opened = self.opened(tree, numbers)
@@ -442,8 +444,8 @@ class _Enclosure:
     def _rises(self, opened: Expr, name: str, numbers: Mapping[str, Ends]) -> bool:
         """Return True if the expression `opened` is proved to grow with `name`, and False if it is proved to fall.
 
-        In `opened`, names stand for transcendental numbers. `name` is one of these names, and `numbers` has rationals
-        below and above each number. Raises DiagnosticError if neither is proved.
+        In `opened`, a name replaces each transcendental number. `name` is one of these names, and `numbers` has
+        rationals below and above each number. Raises DiagnosticError if neither is proved.
         """
         names = {each: Parametric.unknown(each) for each in (*DISTANCES, "inf", *filter(None, [self.open]))}
         names |= self.names
@@ -475,7 +477,10 @@ class _Enclosure:
         )
 
     def opened(self, tree: Expr, numbers: dict[str, Ends]) -> Expr:
-        """Return `tree` with a name in place of each transcendental number; add rationals around it to `numbers`."""
+        """Return `tree` with a name in place of each transcendental number.
+
+        Maps each new name, in `numbers`, to rationals below and above the number that it replaces.
+        """
 
         def named(ends: Ends, place: Expr) -> Expr:
             if ends[0] == ends[1]:
@@ -519,7 +524,7 @@ class _Enclosure:
     def _of_powers(self, node: Expr) -> Ends | None:
         """Return rationals around the number `node` if it is made of powers of e, such as 2*exp(1/2) - 1; else None.
 
-        It is evaluated as a function of eps at eps = 1, with exp(q*eps) for exp(q), so that equal powers cancel.
+        Each exp(q) is read as exp(q*eps), and the number is evaluated at eps = 1, so that equal powers cancel.
         """
         if not is_constant(node) or any(isinstance(each, Call) and each.function == "log" for each in walk(node)):
             return None

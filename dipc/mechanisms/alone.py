@@ -33,8 +33,8 @@ class DrawSource(Protocol):
     def noise(self, law: str, width: object, ends: tuple[object, object] | None = None) -> Fraction:
         """Return a draw of noise with mean 0; `law` is the name of its law.
 
-        `width` is the rate of the noise, its standard deviation if it is normal, or None if it is uniform. `ends` are
-        the two ends between which uniform noise and truncated noise lie, and None for other noise.
+        `width` is the standard deviation of normal noise, None for uniform noise, and the rate of any other noise.
+        `ends` are the two ends between which uniform noise and truncated noise lie, and None for other noise.
         """
 
     def choice(self, weights: Sequence[object]) -> int:
@@ -51,12 +51,12 @@ class DrawSource(Protocol):
 class Accepted:
     """A mechanism that was read, with all that a run of it under CPython needs.
 
-    `node` is its function in the parsed file, and `ideal` the function that gives the right answer, if there is one.
+    `node` is its function in the parsed file, and `ideal` the function that gives the right answer, or None.
     `arguments` maps each argument to the name of its input in the program. `parts` are the parts of the function's
-    answer as the program has them, and `is_tuple` is true if the answer is a tuple of them. `answered` is the output
-    that is false where the answer is None, if there is one. `inferred` has a declaration for each variable that the
-    function does not declare. `reread` reads the function for other values of its constants; it is None if the
-    program's text can be read for them as it is.
+    answer, as the program has them; `is_tuple` is true if the answer is a tuple of them. `answered` is the output that
+    is false where the answer is None, or None if the answer never is. `inferred` has a declaration for each variable
+    that the function does not declare. `reread` reads the function for other values of its constants; it is None if the
+    program's text is right for all values of them.
     """
 
     module: Module
@@ -123,9 +123,9 @@ class AloneFunction:
         return {name: _number(value) for name, value in self._constants.items() if name not in hidden}
 
     def _has_other_value(self, name: str | None) -> bool:
-        """Whether the program has another value for the constant `name` than the Python file gives it.
+        """Return True if the program's value of the constant `name` differs from its value in the Python file.
 
-        False if `name` is None or is no such constant.
+        The result is False if `name` is None, or if the program or the file has no such constant.
         """
         if name is None or name in self._hidden or name not in self._constants or name not in self._module.constants:
             return False

@@ -41,7 +41,7 @@ def mechanism(
     requires: Callable[..., bool] | None = None,
     **constants: object,
 ) -> Mechanism | Callable[[Callable[..., object]], Mechanism]:
-    """Make `function` a mechanism; used as a decorator, perhaps with arguments.
+    """Make `function` a mechanism; for use as a decorator, with or without arguments.
 
     `claim` is the accuracy claimed, `dict(alpha="dd", beta="…")`. `ideal` is a function that gives the right answer; by
     default this is the mechanism without its noise. `requires` is a condition on the arguments that every input
@@ -90,7 +90,7 @@ class Mechanism:
         return source
 
     def _imported(self) -> dict[str, str]:
-        """The qualified names of modules and dipc's own functions, by the function's global names for them.
+        """The qualified name of each module, and of each function of dipc, by its name in the function's file.
 
         For example, lap is mapped to "dipc.laplace" after `from dipc import laplace as lap`. The values of the names
         are examined, not the imports in the source text, because a notebook may have these in another cell.
@@ -161,7 +161,8 @@ class Mechanism:
     def prob(self, input: Mapping[str, object], output: Mapping[str, object] | None = None, **given: Any) -> Any:  # noqa: A002 - the library's name
         """Return all answers with their probabilities at `input`, or the probability of one `output`.
 
-        With an output, `given` may be the `gamma` within which its real and int values count.
+        If `output` is given, `given` may have `gamma`: real and int values within this distance count as equal to the
+        output's.
         """
         return self.program.outcomes(input) if output is None else self.program.probability(input, output, **given)
 

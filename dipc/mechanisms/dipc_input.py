@@ -63,7 +63,7 @@ class ImportedProgram:
     def pairs(self) -> str:
         """Return a CSV file of the pairs of inputs that differ by at most 1 in each number.
 
-        Truth values may differ. Each pair is written in one order.
+        Truth values may differ. Of a pair and its reverse, only one is in the file.
         """
         names = [name for name, _ in self.inputs]
         rows = [",".join([*names, *[f"{name}'" for name in names]])]
@@ -170,7 +170,7 @@ class _Reader(Interpreter[Token, list[str]]):
         return ImportedProgram(text, tuple(self.inputs.items()), tuple(self.warnings))
 
     def _look_ahead(self, tree: Tree[Token]) -> None:
-        """Collect the names that `tree` assigns, and the variables that always hold one and the same integer."""
+        """Collect the names that `tree` assigns, and the variables that always have the same integer as value."""
         self.words = {str(token) for token in tree.scan_values(lambda _: True)}
         every: dict[str, list[Tree[Token]]] = {}
         for node in tree.iter_subtrees():
@@ -318,8 +318,8 @@ class _Reader(Interpreter[Token, list[str]]):
     def clamped(self, target: Token, word: Token, center: Token, *ends: Token) -> list[str]:
         """Return the statements that draw clamped discrete Laplace noise into the variable `target`.
 
-        They make one choice for each value that `center`, the noise's mean, may have. `word` is the rate. The result of
-        the draw is clamped to the range between `ends`.
+        There is one choice for each value of `center`, the mean of the noise. `word` is the rate. The result of the
+        draw is clamped to the range between `ends`.
         """
         name, rate, mean = self._known_name(target), self._rate(word), self._value(center)
         low, high = map(int, ends)
@@ -401,9 +401,10 @@ class _Reader(Interpreter[Token, list[str]]):
         return self._written(text)
 
     def _weight(self, text: str, word: Token) -> str:
-        """Return the probability `text` in dipc's language; the token `word` is the place that a warning points at.
+        """Return the probability `text` in dipc's language.
 
-        The warning says that the number is not between 0 and 1 for every eps. With a fixed eps there is none.
+        A warning at the token `word` says if the number is between 0 and 1 for some eps only. There is none if eps is
+        fixed.
         """
         _, value = self._expression(text, word)
         if self.fixed is None:
@@ -416,7 +417,10 @@ class _Reader(Interpreter[Token, list[str]]):
         return self._written(text)
 
     def _written(self, text: str) -> str:
-        """Return the expression `text` in dipc's language, with values in place of variables that have only one."""
+        """Return the expression `text` in dipc's language.
+
+        A variable that only ever has one value is replaced by this value.
+        """
         text = re.sub(r"\b(?:epsilon|e)\b", "eps", re.sub(r"\bExp\[([^\[\]]*)\]", r"exp(\1)", text))
         return re.sub(
             _NAME,

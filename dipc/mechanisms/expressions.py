@@ -107,10 +107,7 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Alias:
-    """A name that stands for an expression, its `value`.
-
-    The expression is a constant, a multiple of eps, or the current element of a loop.
-    """
+    """A name for an expression, its `value`: a constant, a multiple of eps, or the current element of a loop."""
 
     value: ast.Expr
 
@@ -121,9 +118,9 @@ class Array:
 
     `length` is its length, or the greatest one of a list that `grows` by `append`. `counter` is the variable with the
     number of elements that such a list has so far. It is None if `loop` appends one element in each round, so that the
-    variable of the loop is the next index. `initial` is the first value of all elements. `partial` is true if elements
-    at the end may be missing. `complete` is true after a loop, over `loop_variable`, that appended an element in every
-    round. `depth` is the number of nested calls, the mechanism's own included, where the list was made.
+    variable of the loop is the next index. `initial` is the value of all elements at the start. `partial` is true if
+    elements at the end may be missing. `complete` is true after a loop, over `loop_variable`, that appended an element
+    in every round. `depth` is the number of nested calls, the mechanism's own included, where the list was made.
     """
 
     name: str
@@ -158,7 +155,7 @@ class Many:
     counter: str | None = None
 
     def exists(self, offset: ast.Expr, span: Span) -> ast.Expr | None:
-        """Return the condition that there is an item at index `offset`, or None if there always is.
+        """Return the condition that there is an item at index `offset`, or None if there always is one.
 
         `span` is the place of the condition.
         """
@@ -275,7 +272,10 @@ class Expressions:
 
     @contextmanager
     def scope(self) -> Iterator[None]:
-        """Open the scope of a comprehension or lambda, whose end restores the names that were bound inside."""
+        """Open the scope of a comprehension or lambda for a `with` block.
+
+        After the block, each name that was bound inside has its earlier meaning again.
+        """
         self.scopes.append({})
         yield
         for name, bound in self.scopes.pop().items():
@@ -434,7 +434,7 @@ class Expressions:
     def _test_of_weights(self, node: python.expr) -> python.expr | None:
         """Return the first test of an `a if test else b` in the weights of `node`, a call of `dipc.choice`.
 
-        None if no weight has one, and for any other expression.
+        The result is None if no weight has such a test, or if `node` is another expression.
         """
         if not isinstance(node, python.Call) or self.called(node.func) != CHOICE:
             return None
@@ -1161,7 +1161,7 @@ class Expressions:
         return node
 
     def _best_by(self, node: python.Call, name: str, over: python.expr, key: python.expr, span: Span) -> ast.Expr:
-        """Return the value of the call `node`, `max(over, key=key)` or with `min`, as an expression at `span`.
+        """Return the value of the call `node`, such as `max(over, key=key)`, as an expression at `span`.
 
         `name` is max or min, and `over` a list or a range such as `range(m)`.
         """
@@ -1454,7 +1454,7 @@ def _takes_one(score: python.Lambda) -> bool:
 
 
 def _decided(node: python.expr, test: python.expr, *, holds: bool) -> python.expr:
-    """Return `node`, a call of `dipc.choice`, with the weights it has if `test` is true (`holds`) or false."""
+    """Return `node`, a call of `dipc.choice`, with its weights where `test` is true, or false if `holds` is False."""
     written = python.dump(test)
 
     def branch(each: python.IfExp) -> python.expr:
@@ -1514,7 +1514,7 @@ _NEARNESS = 10_000
 def _fractions_near(value: RealBall) -> tuple[Fraction, Fraction] | None:
     """Return the greatest multiple of 1/10000 below `value` and the least one above it.
 
-    None if they are not known, or if `value` may be such a multiple itself.
+    The result is None if they are not known, or if `value` may itself be a multiple of 1/10000.
     """
     try:
         low = round(float(value.ball) * _NEARNESS) - 1

@@ -25,9 +25,9 @@ Leaf = ast.Name | ast.Element
 class Facts:
     """The facts that hold at a place of the program, on every path to this place.
 
-    The variables in `assigned` have a value, and the lists in it all their elements. The list elements in `present`
-    were appended, `numbers` are variables and elements that are not None, and `truths` are conditions with their known
-    values. `reached` is false after `exit`.
+    `assigned` has the variables that have a value, and the lists whose elements all have one. The list elements in
+    `present` were appended, `numbers` are variables and elements that are not None, and `truths` are conditions with
+    their known values. `reached` is false after `exit`.
     """
 
     assigned: frozenset[str] = frozenset()
@@ -62,7 +62,7 @@ class Facts:
     def forget(self, name: str) -> Facts:
         """Return the facts that remain after an assignment to the variable or list `name`.
 
-        They are those of `present`, `numbers` and `truths` that do not mention it, and all of `assigned`.
+        They are the facts in `present`, `numbers` and `truths` that do not mention `name`, and all of `assigned`.
         """
 
         def kept(facts: frozenset[ast.Expr]) -> frozenset[ast.Expr]:
@@ -380,7 +380,7 @@ _Round = tuple[Fraction | None, bool]
 def _truth(condition: ast.Expr, facts: Facts, rounds: Mapping[str, _Round]) -> bool | None:
     """Return the value of `condition` if it is known, and otherwise None.
 
-    `facts` is what is known where the condition is tested. `rounds` has the enclosing loops by their variables.
+    `facts` are the facts where the condition is tested. `rounds` has the enclosing loops by their variables.
     """
     for fact, value in facts.truths:
         if fact == condition:

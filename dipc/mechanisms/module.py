@@ -33,7 +33,7 @@ class Module:
 
     `aliases` maps its names for modules and their members to qualified names, such as `dipc.laplace`. `functions` and
     `constants` are those that the file itself defines. `changing` maps each name with several meanings to the place
-    that gives it the second one. `names` are all names that have a meaning in the file.
+    that gives it another meaning. `names` are all names that have a meaning in the file.
     """
 
     source: SourceText

@@ -1,8 +1,8 @@
-"""The numbers of a scripted run: rationals that trace the inputs and draws behind them, and enclosures of reals.
+"""The numbers of a run on chosen inputs and draws: rationals that trace both, and enclosures of reals.
 
-A `Traced` number knows its gradient, the rate at which it changes with each input and each draw of the script. Every
-comparison with another number is kept. Let d be the difference of its sides, and c the gradient of d in some draw:
-moving the draw by -d/c makes the sides equal, since forms in mechanisms are linear in their draws.
+A `Traced` number knows its gradient, the rate at which it changes with each input and each draw of the run. Every
+comparison with another number is kept. Let d be the difference of its sides, and c the gradient of d in some draw.
+Numbers in mechanisms are linear in their draws, so moving the draw by -d/c makes the sides equal.
 """
 
 from __future__ import annotations
@@ -230,7 +230,7 @@ class RealBall:
             return RealBall(self.ball.sqrt())
 
     def may_equal(self, other: Any) -> bool:
-        """False only if this number and `other` are certainly different."""
+        """Return False only if this number and `other` are certainly different."""
         with flint.ctx.workprec(_BITS):
             return bool(self.ball.overlaps(RealBall.from_number(other).ball))
 

@@ -1,7 +1,7 @@
 """The precondition of a mechanism: `requires=lambda q: COND` in its decorator, read as a `requires` of the language.
 
 COND is made of comparisons of inputs, also chained, joined by `and`, `or`, `not`, `all` and `any`. `min(q)`, `max(q)`
-and `abs(x)` may stand in a comparison.
+and `abs(x)` are allowed in a comparison.
 """
 
 from __future__ import annotations
@@ -105,9 +105,9 @@ class ConditionReader:
     def _quantified(self, node: python.expr, body: ast.Expr, places: _Places, *, every: bool) -> ast.Expr:
         """Return a condition without a generator: `body` holds at every index of `places`.
 
-        With `every` false, the condition is that `body` holds at some index. For example, q[j] >= 1 for every j
+        If `every` is False, the condition is that `body` holds at some index. For example, q[j] >= 1 for every j
         becomes: the least q[j] - 1 over all j is >= 0. `node` is the condition in Python. Raises DiagnosticError if
-        `body` cannot be written so.
+        `body` cannot be written in this way.
         """
         span = body.span
         match body:

@@ -65,9 +65,9 @@ CLAIM_FIELDS = ("alpha", "beta", "gamma", "eps", "inputs")
 class Part:
     """One part of a function's answer, as the program has it: an output, or an array with indices from 0 on.
 
-    `none` is the value that represents None, if the program has one. `words` is true if the values are the names of
-    False and True. `grows` is true if the elements from the first None of a list on were never appended. `present` is
-    the output that is true for a number and false for None, if there is such an output.
+    `none` is the value that represents None, if the program has one. `words` is true if the values are names that
+    represent False and True. `grows` is true if the elements from the first None of a list on were never appended.
+    `present` is the output that is true for a number and false for None, if there is such an output.
     """
 
     name: str
@@ -88,7 +88,7 @@ def read_mechanism(
 
     The result is the source with the program that was read, as a tree and as a text, and with an `Accepted`, which a
     run under CPython needs. `imported` maps names that were imported elsewhere to their qualified names. Raises
-    DiagnosticError.
+    DiagnosticError if there is no such mechanism, or if it cannot be read.
     """
     module = parsed(source, imported)
     node = mechanism_in(module, name) if function is None else function(module)
@@ -1106,7 +1106,7 @@ class _Final:
         return equal if node.op is ast.CompareOp.EQ else ast.Unary(UnaryOp.NOT, equal, node.span)
 
     def _is_no_value(self, tree: ast.Expr) -> bool:
-        """Whether the expression `tree` is a string that is no value of any variable's type."""
+        """Return True if the expression `tree` is a string that is not a value of any variable's type."""
         if not isinstance(tree, ast.Name) or tree.name not in self.written.strings:
             return False
         return all(tree.name not in kind.values for kind in self.kinds.values())

@@ -1,9 +1,9 @@
 """Refuse numbers that Python rounds and the program does not.
 
 The program reads `0.1` as 1/10, and `1/3` as a third. Rounding makes no difference in the parameters of noise and in
-weights. It may in a comparison or an answer: `0.1*x + 0.2*x <= 0.3*x` is False at x = 1. Rounded numbers are refused
-there, and the help offers a Fraction. Exact floats such as `0.5` are read if their sums and products with small
-integers are exact as well.
+weights, but it may in a comparison or an answer: `0.1*x + 0.2*x <= 0.3*x` is False at x = 1. A rounded number in a
+comparison or an answer is refused, and the help offers a Fraction. Exact floats such as `0.5` are read if their sums
+and products with small integers are exact as well.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ class Statements(Expressions):
     returns: list[tuple[Array | None, ...] | None]
 
     def body(self, node: python.FunctionDef) -> tuple[ast.Statement, ...]:
-        """Return the statements of the function `node`. Raises DiagnosticError."""
+        """Return the statements of the function `node`; raise DiagnosticError if one of them cannot be translated."""
         self.frames = [Frame(node)]
         self.env_of_inputs = dict(self.env)
         self.ordinals: dict[int, ast.Expr] = {}
@@ -594,7 +594,7 @@ class Statements(Expressions):
         self.emit(ast.Assign(ast.Element(array.name, k, span), _plain(item), span))
 
     def _filtered(self, name: str, element: python.expr, generator: python.comprehension, span: Span) -> Array:
-        """Return the list `[element for x in q if …]`, which grows, as an array for the variable `name`.
+        """Return the list `[element for x in q if …]` as an array for the variable `name`; it grows with each element.
 
         `generator` is the part from `for` on. The statements are placed at `span`.
         """
@@ -666,11 +666,11 @@ class Statements(Expressions):
     # --- lists that grow --------------------------------------------------------------------------
 
     def _prepare(self, array: Array, name: str, created: python.expr) -> None:
-        """Set what is known about the growth of the list `array`: the loop that appends, or a length variable.
+        """Record how the list `array` grows: by one element in each round of a loop, or in another way.
 
-        If one loop appends one element in each iteration, this loop is set. For other appends, a new variable counts
-        the elements. Without appends, nothing changes. `name` is the list's name in the function, and `created` the
-        expression that makes it.
+        In the first case its loop is set. In the second case a new variable counts the elements. A list without
+        `append` is left unchanged. `name` is the list's name in the function, and `created` the expression that makes
+        it.
         """
         body = self.frames[-1].node.body
         sites = list(_appends(body, name, ()))
@@ -1076,8 +1076,8 @@ class Statements(Expressions):
     def _default(self, default: python.expr, frame: Frame) -> ast.Expr:
         """Return the value of `default`, the default value of a parameter of the function of `frame`.
 
-        It is read with the meanings that names have in the file. Raises DiagnosticError if the function is defined in
-        another one and the default is not a literal.
+        Names in `default` have their meanings in the file. Raises DiagnosticError if the function is defined inside
+        another function and the default is not a literal.
         """
         if frame.around is not None and not isinstance(default, python.Constant):
             raise self.module.wrong(
@@ -1305,7 +1305,7 @@ def _appends(
 def _counts(body: Sequence[python.stmt], name: str) -> int | None:
     """Return 1 if each iteration of a loop with the statements `body` appends one element to the list `name`.
 
-    None for other loops. An iteration that ends with `break` or `return` may append one element or none.
+    The result is None for other loops. An iteration that ends with `break` or `return` may append one element or none.
     """
     totals: set[int] = set()
 

@@ -1,6 +1,6 @@
 """Find the types of a function's variables from the values assigned to them.
 
-A wrong type never leads to another program, because the type check reports assignments outside of the type.
+A wrong type never leads to a wrong program, because the type check reports assignments outside of the type.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _affine(tree: ast.Expr) -> _Coefficients | None:
     """Return the coefficients of the sum `tree` by variable or list element, with its constant part under the key None.
 
     For example, `2*x - y + 3` gives {x: 2, y: -1, None: 3}. Coefficients that are 0 are left out. The result is None if
-    `tree` is no such sum.
+    `tree` is not affine.
     """
     match tree:
         case ast.Number(value=value):
@@ -161,8 +161,8 @@ _MOST_COMBINATIONS = 4096
 def _is_never_zero(total: _Coefficients, kinds: Mapping[str, Kind]) -> bool:
     """Return True if the sum with the coefficients `total` differs from 0 for all values of its finite variables.
 
-    `kinds` are the kinds of the variables. False if a variable does not have finitely many numbers, or if there are too
-    many sums to compute.
+    `kinds` are the kinds of the variables. The result is False if a variable does not have finitely many numbers, or if
+    there are too many sums to compute.
     """
     variables = [each for each in total if each is not None]
     choices: list[Sequence[Fraction]] = []
@@ -178,8 +178,8 @@ def _is_never_zero(total: _Coefficients, kinds: Mapping[str, Kind]) -> bool:
 def _are_never_equal(one: ast.Expr, two: ast.Expr, kinds: Mapping[str, Kind]) -> bool:
     """Return True if `one` and `two` differ for all values of their finite variables.
 
-    `kinds` are the kinds of the variables. False if a variable does not have finitely many numbers, or if there are too
-    many combinations to compute.
+    `kinds` are the kinds of the variables. The result is False if a variable does not have finitely many numbers, or if
+    there are too many combinations to compute.
     """
     variables = list(dict.fromkeys((*_variables(one), *_variables(two))))
     choices: list[Sequence[Fraction]] = []
@@ -265,9 +265,9 @@ class Kind:
 
     @property
     def numbers(self) -> Sequence[Fraction] | None:
-        """The numbers of a kind that has the same ones for all constants, if they are not too many.
+        """The numbers of this kind, if they do not depend on constants and there are few; otherwise None.
 
-        None for any other kind, and for one that may be None.
+        The result is also None if the variable may be None.
         """
         if self.none or self.unordered:
             return None
@@ -380,7 +380,7 @@ def common_kind(one: Kind, two: Kind) -> Kind:
 
 
 def _of_integers(kind: Kind | None) -> Kind | None:
-    """Return `kind` as a range from its least to its greatest number, if all its values are listed integers.
+    """Return the range from the least to the greatest number of `kind`, if all its values are listed integers.
 
     Any other kind is returned unchanged.
     """
@@ -396,7 +396,8 @@ def _of_integers(kind: Kind | None) -> Kind | None:
 def _is_unordered(kinds: Sequence[Kind], *ends: ConstantSum) -> bool:
     """Return True if other values of the constants may change which number of a type is its least.
 
-    So it is if the differences of `ends` depend on constants, or if one of the types `kinds` is already marked as such.
+    This is true if the differences of `ends` depend on constants, or if one of the types `kinds` is already marked as
+    unordered.
     """
     return any(kind.unordered for kind in kinds) or any(end.minus(ends[0]).terms for end in ends)
 
@@ -555,14 +556,17 @@ class Inference:
                     assert_never(statement)
 
     def kind_of(self, tree: ast.Expr, kinds: Mapping[str, Kind]) -> Kind | None:
-        """Return the kind of `tree`, an expression outside of loops, by the `kinds` of variables.
+        """Return the kind of `tree`, an expression outside of loops, or None if it cannot be found.
 
-        None if it cannot be found.
+        `kinds` has the kinds of the variables.
         """
         return self._kind_of_tree(tree, kinds, {})
 
     def differ(self, one: ast.Expr, two: ast.Expr, kinds: Mapping[str, Kind]) -> bool:
-        """True only if the values of `one` and `two` are never equal, by the `kinds` of their variables."""
+        """Return True only if the values of `one` and `two` are never equal.
+
+        `kinds` has the kinds of their variables.
+        """
         if isinstance(one, ast.Truth) and isinstance(two, ast.Truth):
             return one.value is not two.value
         for each, other in ((one, two), (two, one)):
@@ -687,8 +691,8 @@ class Inference:
     def _kind_of_values(self, tree: ast.Expr, kinds: Mapping[str, Kind], loops: Mapping[str, Kind]) -> Kind | None:
         """Return the kind with exactly the values of `tree` for all values of its finite variables.
 
-        `kinds` are those of variables, and `loops` those of variables of loops. None if a variable is not finite, or if
-        there are too many combinations to compute.
+        `kinds` has the kinds of variables, and `loops` the kinds of the variables of loops. The result is None if a
+        variable is not finite, or if there are too many combinations to compute.
         """
         choices: dict[ast.Name | ast.Element, Sequence[Fraction]] = {}
         unordered = False
@@ -721,7 +725,8 @@ def _kind_text(kind: Kind) -> str:
 def _step(name: str, tree: ast.Expr) -> tuple[ast.Expr, bool] | None:
     """Return (E, False) if `tree` is `v + E` or `E + v`, and (E, True) if it is `v - E`; v is the variable `name`.
 
-    The variable may also be an element of the list `name`. None for any other `tree`, and if E mentions `name`.
+    The variable may also be an element of the list `name`. The result is None for any other `tree`, and if E mentions
+    `name`.
     """
     match tree:
         case ast.Binary(op=BinaryOp.ADD | BinaryOp.SUBTRACT as op, left=left, right=right):

@@ -62,7 +62,10 @@ else:
 
 
 def laplace(mean: Any = 0, *, scale: Any = None, rate: Any = None) -> float:
-    """Laplace noise around `mean`, with density e^{-|x|/scale}/(2·`scale`); `rate` is 1/scale."""
+    """Laplace noise around `mean`, with density e^{-|x|/scale}/(2·`scale`).
+
+    Either `scale` is given, or `rate`, which is 1/scale.
+    """
     _outside("laplace", mean, scale, rate)
 
 
@@ -75,7 +78,10 @@ def discrete_laplace(mean: Any = 0, *, scale: Any = None, rate: Any = None) -> i
 
 
 def exponential_noise(*, scale: Any = None, rate: Any = None) -> float:
-    """One-sided exponential noise from 0 on, with density e^{-x/scale}/`scale`; `rate` is 1/scale."""
+    """One-sided exponential noise from 0 on, with density e^{-x/scale}/`scale`.
+
+    Either `scale` is given, or `rate`, which is 1/scale.
+    """
     _outside("exponential_noise", scale, rate)
 
 
@@ -100,13 +106,14 @@ def uniform(mean: Any = 0, *, low: Any, high: Any) -> float:
 def truncated_laplace(mean: Any = 0, *, low: Any, high: Any, scale: Any = None, rate: Any = None) -> float:
     """Laplace noise around `mean`, conditioned to lie between mean + `low` and mean + `high`.
 
-    The density of the Laplace noise is e^{-|x|/scale}/(2·`scale`); `rate` is 1/scale.
+    The density of the Laplace noise is e^{-|x|/scale}/(2·`scale`). Either `scale` is given, or `rate`, which is
+    1/scale.
     """
     _outside("truncated_laplace", mean, low, high, scale, rate)
 
 
 def choice(weights: Mapping[T, Any]) -> T:
-    """Return one of the keys of `weights`, with the probability that is its value.
+    """Return one of the keys of `weights`; the value of each key is its probability.
 
     Probabilities may contain eps and exp(eps).
     """
@@ -114,7 +121,7 @@ def choice(weights: Mapping[T, Any]) -> T:
 
 
 def exponential_mechanism(candidates: Iterable[T], score: Callable[[T], Any] | Sequence[Any], *, rate: Any) -> T:
-    """One v of `candidates`, with a probability proportional to e^{`rate`·score(v)}.
+    """Return one v of `candidates`, with a probability proportional to e^{`rate`·score(v)}.
 
     `score` is a function, or the list of the scores of the candidates.
     """

@@ -1,6 +1,6 @@
-"""The abstract syntax of DiPWhile+: Figure 3 of the paper, with arrays, bounded `for` and named constants.
+"""The abstract syntax of DiPWhile+, and functions that walk its trees.
 
-Tree walkers.
+The language is that of Figure 3 of the paper, with arrays, bounded `for` and named constants.
 """
 
 from __future__ import annotations
@@ -272,7 +272,7 @@ class Assign:
 
 @frozen
 class Sample:
-    """The statement `target <- Lap(...)`, or one with another distribution."""
+    """The statement `target <- Lap(...)`, or a draw from another distribution."""
 
     target: Name | Element
     distribution: Distribution
@@ -657,8 +657,8 @@ def number(value: Fraction | int, span: Span) -> Expr:
 def weighing(distribution: Distribution) -> tuple[Expr, ...]:
     """Return the expressions in `distribution` that may contain eps.
 
-    For a choice they are its weights, and for other distributions the rate alone. The result is empty for noise without
-    a rate.
+    These are the weights of a choice, and the rate of any other distribution. The result is empty for noise without a
+    rate.
     """
     match distribution:
         case Choose(arms):

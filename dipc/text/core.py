@@ -173,7 +173,7 @@ class DomOp(Enum):
 
 @frozen
 class Apply:
-    """An operation on concrete values; AND and OR evaluate their right side only if the left does not decide."""
+    """An operation on concrete values; AND and OR evaluate their right side only if the left side does not decide."""
 
     op: DomOp
     arguments: tuple[DomExpr, ...]
@@ -585,7 +585,7 @@ class Switch:
 class Junction:
     """The condition `left and right` or `left or right` in which some part compares reals or ints.
 
-    The right side is evaluated only if the left does not decide.
+    The right side is evaluated only if the left side does not decide.
     """
 
     op: DomOp
@@ -728,7 +728,7 @@ def affine(typed: Concrete | AffineExpr, span: Span) -> AffineExpr:
 def gathered(terms: Iterable[Term]) -> tuple[Term, ...]:
     """Return `terms` with the constant coefficients of each scalar variable added up.
 
-    The order is that of their first occurrence.
+    The variables are in the order of their first occurrence.
     """
     terms = tuple(terms)
     if len(terms) < 2:

@@ -62,8 +62,8 @@ class StatementBudget:
     def fits(self, count: int, span: Span, what: str) -> bool:
         """Return True if `count` more statements are allowed.
 
-        The first excess is reported at `span`, with `what` ("1000 iterations") behind the caret. After that the result
-        is always False.
+        If they are not, the first call reports the mistake at `span`, with `what` ("1000 iterations") behind the caret.
+        From then on the result is always False.
         """
         if self.complete and count > self._left:
             self.complete = False
@@ -266,7 +266,8 @@ def compute_constants(
 ) -> None:
     """Give every registered constant of `declarations` its value, in the order of the text.
 
-    `overrides` replace values of the text. `elaborator` evaluates, and reports mistakes.
+    `overrides` has values, by name, that replace those of the text. `elaborator` evaluates expressions and reports
+    mistakes.
     """
     scope = elaborator.scope
     for declaration in declarations:
@@ -336,7 +337,7 @@ MAX_SLOTS = 100_000
 def declare_variables(declarations: Sequence[ast.Declaration], elaborator: Elaborator, fitting: Fitting) -> None:
     """Give every registered variable of `declarations` its type and its slots, arrays by increasing index.
 
-    `elaborator` evaluates types and values, and `fitting` checks initial values.
+    `elaborator` evaluates types and initial values, and `fitting` checks that the values suit the types.
     """
     for declaration in declarations:
         if isinstance(declaration, ast.VariableDecl):
@@ -621,7 +622,7 @@ class NumberReader:
     example: str = _EXAMPLE
 
     def number(self, tree: ast.Values) -> Fraction:
-        """Return the exact value of `tree`. Raises BadValue."""
+        """Return the exact value of `tree`; raise BadValue if it has none."""
         value = self._value(tree)
         if max(value.numerator.bit_length(), value.denominator.bit_length()) > _MOST_BITS:
             raise self._bad(tree, "has more than 1000 digits")
@@ -648,7 +649,10 @@ class NumberReader:
         return (low + index * step for index in range(count))
 
     def numbers(self, tree: ast.Values) -> Iterator[Fraction]:
-        """Yield the values of `tree`: one number, a range or a list, in the order of the text. Raises BadValue."""
+        """Yield the values of `tree`: one number, a range or a list, in the order of the text.
+
+        Raises BadValue for a part that is not an exact number, or a range with too many numbers or with none.
+        """
         match tree:
             case ast.ListedValues(values=values):
                 for value in values:

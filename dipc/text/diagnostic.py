@@ -89,9 +89,9 @@ class Label:
 class Diagnostic:
     """A single mistake in the user's input.
 
-    `code` is stable ("E0104", a warning "W0601"); `message` is one sentence without a full stop; `excerpt` is the
-    place, None if there is none (a missing file); `label` is printed behind the caret; `notes` say how to correct the
-    mistake, one sentence each.
+    `code` is stable ("E0104", for a warning "W0601"). `message` is one sentence without a full stop. `excerpt` is the
+    place, or None if there is none, as for a missing file. `label` is printed behind the caret. `notes` say how to
+    correct the mistake, one sentence each.
     """
 
     FIELDS = "code message notes"  # of the JSON object, as in `dipc.algebra.record`
@@ -172,10 +172,10 @@ def did_you_mean(name: str, candidates: Iterable[str], written: str = "{}") -> l
 
 
 def mistyped(word: str, candidates: Iterable[str]) -> str | None:
-    """Return the one of `candidates` that differs from `word` by one typing mistake, or two in more than eight letters.
+    """Return the one of `candidates` that differs from `word` by a typing mistake, or None if there is none.
 
-    A mistake is a letter that is wrong, missing, added, or swapped with its neighbor. None if there is no such
-    candidate.
+    A mistake is a letter that is wrong, missing, added, or swapped with its neighbor. If `word` has more than eight
+    letters, two mistakes are allowed.
     """
     allowed = 1 if len(word) <= 8 else 2
     result = min(((_slips(word, each), each) for each in candidates), default=(allowed + 1, ""))
@@ -197,7 +197,11 @@ def _slips(left: str, right: str) -> int:
 
 
 def listing(names: Iterable[str], limit: int = 8, joint: str = "and") -> str:
-    """Return `names` in quotes with commas and a last `joint`; after `limit` names, say how many more there are."""
+    """Return `names` in quotes, separated by commas, with the word `joint` before the last.
+
+    Of more than `limit` names, only the first are listed, and the list ends with the number of the others: "and 5
+    more".
+    """
     quoted = [f"`{name}`" for name in names]
     if len(quoted) > limit:
         return f"{', '.join(quoted[:limit])} {joint} {len(quoted) - limit} more"
@@ -324,10 +328,10 @@ def _marked(excerpt: Excerpt) -> tuple[str, int, int]:
 
 
 def _window(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return where the shown part of the line `text` begins, and where it ends: the first character not shown.
+    """Return (first, end) of the part of the line `text` that is shown; the character at `end` is not shown.
 
-    A line of at most WINDOW characters is shown whole. Of a longer one, a part around the marked characters from
-    `start` to `end` is shown, with about WINDOW characters.
+    A line of at most WINDOW characters is shown whole. From a longer line, approximately WINDOW characters around the
+    marked ones are shown: those from `start` to `end`.
     """
     text_end = len(text.rstrip())
     if text_end <= WINDOW:

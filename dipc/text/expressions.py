@@ -107,7 +107,7 @@ def never_meet(source: SourceText) -> str:
 
 
 class Elaborator(References):
-    """The resolver of expressions, which returns the meaning of each, or Unknown after reporting a mistake."""
+    """The resolver of expressions: it returns the meaning of each, or Unknown after reporting a mistake."""
 
     def typed(self, expr: ast.Expr) -> Typed:
         match expr:
@@ -411,7 +411,7 @@ class Elaborator(References):
     ) -> LinearComparison | Unknown:
         """Return the comparison `left` `op` `right` at `span`, of which at least one side is an int or a real.
 
-        Unknown after reporting that the two kinds cannot be compared.
+        The result is Unknown after reporting that the two kinds cannot be compared.
         """
         if self._int_meets_real(span, left, right):
             return UNKNOWN

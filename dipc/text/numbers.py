@@ -34,9 +34,9 @@ def is_irrational(tree: object) -> bool:
 
 
 def monomial(expr: ast.Expr, constant: Callable[[ast.Expr], Fraction]) -> tuple[Real, Fraction]:
-    """Return (c, k) if `expr` is c·eps^k.
+    """Return (c, k) if `expr` is c·eps^k; raise FormError for any other expression.
 
-    `constant` evaluates an expression without eps and without `sqrt`, `log`, `exp` and `erfc`. Raises FormError.
+    `constant` evaluates an expression without eps and without `sqrt`, `log`, `exp` and `erfc`.
     """
     try:
         return _monomial(expr, constant)

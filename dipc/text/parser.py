@@ -157,8 +157,8 @@ METRIC_FIELDS = ("input", "apart", "output", "same", "dd")
 class Subtree:
     """A finished subtree on the parser's stack: the `node` and its place in the text.
 
-    The place is from `start_pos` to `end_pos`, named as for a token. It includes parentheses that the span of the node
-    leaves out. `depth` is the height of the tree.
+    The place is from `start_pos` to `end_pos`, which a token also has. It includes parentheses that the span of the
+    node leaves out. `depth` is the height of the tree.
     """
 
     node: Any
@@ -658,8 +658,7 @@ def tokens_of(text: str) -> list[Token]:
 def _read(source: SourceText, start: str, written: str | None = None) -> Any:
     """Return the syntax tree of the text of `source`, which is parsed by the rule `start` of the grammar.
 
-    If `written` is given, it is parsed in place of the text of `source`, and errors point to the same positions in
-    `source`.
+    If `written` is given, `written` is parsed instead, and errors point to the same positions in `source`.
     """
     if len(source.text) > MAX_CHARACTERS:
         message = f"`{source.name}` has {len(source.text)} characters, more than {MAX_CHARACTERS}"

@@ -78,25 +78,28 @@ class Precondition:
         return self.clipped is not None
 
     def holds(self, values: Mapping[int, Value]) -> bool:
-        """Whether the input with these `values`, by slot of the program, satisfies the condition.
+        """Return True if the input with these `values` satisfies the condition.
 
-        Raises ZeroDivisionError, IndexError and ValueTooLarge for an input at which the condition has no value.
+        `values` has the value of each input slot of the program. Raises ZeroDivisionError, IndexError and ValueTooLarge
+        for an input at which the condition has no value.
         """
         return _holds(self.condition, [values[slot] for slot in self.inputs])
 
     def require(self, values: Mapping[int, Value], source: SourceText, where: str = "") -> None:
-        """Raise DiagnosticError (E0514) unless the input `values`, by slot of the program, satisfies the condition.
+        """Raise DiagnosticError (E0514) unless the input with these `values` satisfies the condition.
 
-        The message begins with `where`; `source` is the text of the program.
+        `values` has the value of each input slot of the program. The message begins with `where`; `source` is the text
+        of the program.
         """
         violation = self.violation(values, source, where)
         if violation is not None:
             raise DiagnosticError(violation)
 
     def violation(self, values: Mapping[int, Value], source: SourceText, where: str = "") -> Diagnostic | None:
-        """Return the diagnostic that the input `values` violates the condition; None if it satisfies the condition.
+        """Return the diagnostic that the input with these `values` violates the condition; None if it satisfies it.
 
-        `values` are by slot of the program. The message begins with `where`; `source` is the text of the program.
+        `values` has the value of each input slot of the program. The message begins with `where`; `source` is the text
+        of the program.
         """
         try:
             if self.holds(values):
@@ -204,10 +207,10 @@ def compile_precondition(
 
 
 def _scope(shared: Scope) -> tuple[Scope, tuple[int, ...]]:
-    """Return the scope of names in a `requires` condition, and the input of the program that each of its slots is.
+    """Return (scope, inputs): the scope of names in a `requires` condition, and the inputs behind its slots.
 
-    The scope has the inputs alone as variables. The inputs are given by their slots in `shared`, the scope of the
-    program.
+    The only variables of the scope are the inputs of the program, in slots of their own. Position n of the second
+    result is the slot in `shared`, the scope of the program, of the input that has slot n in the new scope.
     """
     inner = Scope(shared.eps)
     inner.domains.update(shared.domains)
@@ -233,9 +236,9 @@ class _ConditionElaborator(Elaborator):
     """
 
     def expanded(self, tree: ast.Expr) -> ast.Expr:
-        """Return the condition `tree` with `min(i in 1..m : E)` written out as `min` of the m values of E.
+        """Return the condition `tree` with each function of a range written out.
 
-        Likewise for the other functions of a range. Mistakes in a range are reported.
+        For example, `min(i in 1..m : E)` becomes `min` of the m values of E. Mistakes in a range are reported.
         """
 
         def change(node: ast.Expr) -> ast.Expr | None:

@@ -90,7 +90,10 @@ def applied(function: str, arguments: Iterable[Written]) -> Written:
 
 
 def signed_sum(terms: Sequence[tuple[bool, str]]) -> str:
-    """Return the sum of `terms`, at least one, each with whether it is subtracted: `-r1 + 2*r2 - 1`."""
+    """Return the sum of `terms`, such as `-r1 + 2*r2 - 1`.
+
+    Each term is a pair of a bool, True if the term is subtracted, and of its text. There is at least one term.
+    """
     (minus, first), *others = terms
     return ("-" if minus else "") + first + "".join(f" {'-' if minus else '+'} {term}" for minus, term in others)
 
@@ -118,7 +121,7 @@ def print_expression(expression: ast.Expr) -> str:
 
 
 def print_interval(intervals: Iterable[ast.IntervalExpr]) -> str:
-    """Return `intervals`, of eps, separated by commas."""
+    """Return the text of the `intervals` of eps, separated by commas."""
     return ", ".join(_interval(interval) for interval in intervals)
 
 
@@ -405,7 +408,7 @@ def _above(line: str, start: int, comment: _Comment, text: str) -> str:
     """Return `comment` as a line of its own to print above `line`, with the indentation of `line`.
 
     `start` is the position in `text` of the first token of `line`. If `line` closes a block, as `end` does, the comment
-    may belong to the block: it gets one indentation more if it was in a column further to the right in `text`.
+    may belong to the block: it is indented one step more if, in `text`, it was to the right of that token.
     """
     margin = line[: len(line) - len(line.lstrip())]
     column = start - (text.rfind("\n", 0, start) + 1)

@@ -58,7 +58,7 @@ class FormulaSlot:
 class Formula:
     """Conditions over two inputs, or over an input and two answers.
 
-    The conditions are over variables `slots` of their own, and `places` has the meaning of each.
+    The `conditions` are over variables of their own, `slots`, and `places` has the meaning of each variable.
     """
 
     conditions: tuple[Condition, ...]
@@ -70,8 +70,8 @@ class Formula:
 class Gap:
     """The expression `value` for the distance of two answers at an input, written at `span`.
 
-    The expression is over variables `slots` of its own, and `places` has the meaning of each. Real inputs are rational
-    numbers in it.
+    The expression is over variables of its own, `slots`, and `places` has the meaning of each variable. In the
+    expression, real inputs are rational numbers.
     """
 
     value: DomExpr
@@ -273,7 +273,7 @@ class CoreProgram:
       index.
     - `loops` has the span of each `while`, by the label of its condition; without `while` it is empty. `domains` are
       the named domains.
-    - `constants` are the values of all constants. `overrides` are those of them that were given in place of the text's.
+    - `constants` has the values of all constants. `overrides` has the values that replace those of the text.
     - `only_at`, if not None, is the only eps at which the text means this program. `only_in`, if not empty, are the
       intervals of eps for which the weights of its choices are known to be probabilities.
     - `requires` is the precondition: only values that satisfy it are inputs of the program.

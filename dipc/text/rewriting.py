@@ -408,8 +408,8 @@ def _type(distribution: ast.Distribution) -> ast.TypeExpr:
 def with_noiseless_ideal(program: ast.ProgramTree, source: SourceText) -> ast.ProgramTree:
     """Return `program` with the statements of its `ideal { noiseless }`.
 
-    They are the program's own, with each noise replaced by its mean (one-sided noise by 0, its least value), and each
-    exponential mechanism by the first of its best candidates. `source` is the text of the program. Raises
+    They are the program's own statements, with each noise replaced by its mean (one-sided noise by 0, its least value),
+    and each exponential mechanism by the first of its best candidates. `source` is the text of the program. Raises
     DiagnosticError for a program with a `choose`, which has no meaning without noise, or with noise whose mean depends
     on eps.
     """
@@ -542,7 +542,7 @@ class _Removal:
     ) -> Iterator[ast.Statement]:
         """Yield statements at `span` that assign the first best candidate of `mechanism` to `target`.
 
-        The candidate with the greatest score is found in a new variable, as scores can read the target.
+        A new variable has the best candidate found so far, because the scores may read `target`.
         """
         best, candidate = ast.Name(self._fresh("best"), span), ast.Name(self._fresh("candidate"), span)
         declarator = ast.Declarator(best.name, None, None, span)

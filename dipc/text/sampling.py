@@ -99,9 +99,9 @@ _ZERO = Fraction(0)
 
 
 def rate(expr: ast.Expr, elaborator: Elaborator, noise: ast.NoiseExpr | None = None) -> Fraction | None:
-    """Return the positive a of the rate a*eps, or None after `elaborator` has reported that `expr` is not such a rate.
+    """Return the number a > 0 if `expr` is the rate a*eps, or None after `elaborator` has reported that it is not.
 
-    `noise` is the noise of this rate, None for an exponential mechanism.
+    `noise` is the noise with this rate, or None for an exponential mechanism.
     """
     try:
         constant, slope = _linear(expr, elaborator)
@@ -129,9 +129,9 @@ def rate(expr: ast.Expr, elaborator: Elaborator, noise: ast.NoiseExpr | None = N
 
 
 def deviation(expr: ast.Expr, law: Law, elaborator: Elaborator) -> tuple[Law, Fraction] | None:
-    """Return (law, rate) of a noise whose standard deviation is `expr`, which is s/eps or s with constant s > 0.
+    """Return (law, rate) of a noise whose standard deviation is `expr`, which is s/eps or s with a constant s > 0.
 
-    `law` is the noise's law before its deviation is known. The result is None after `elaborator` has reported that
+    `law` is the law of the noise before its deviation is known. The result is None after `elaborator` has reported that
     `expr` is not such a deviation.
     """
     try:
@@ -214,9 +214,9 @@ def _fixed_rate(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
 
 
 def _over_fixed(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
-    """Return the value of `expr` divided by eps, if the program is read for a single eps.
+    """Return the value of `expr` divided by eps, in a program that is read for a single eps.
 
-    `elaborator` computes the value. The result is None after a mistake, which it has reported.
+    The result is None after `elaborator`, which computes the value, has reported a mistake.
     """
     whole = ast.Binary(BinaryOp.DIVIDE, expr, ast.Eps(expr.span), expr.span)
     return elaborator.constant(whole, "a rate or an exponent")
@@ -394,7 +394,7 @@ class Sampling:
     ) -> SampleNoise | SampleExponential | SampleChoice | None:
         """Return the instruction of `statement`, which draws into `place`, or None after reporting an error.
 
-        `mean` is the meaning of its mean, if it has one.
+        `mean` is the meaning of the mean of a noise; other distributions do not use it.
         """
         distribution = statement.distribution
         match distribution:

@@ -170,7 +170,7 @@ def word_for(symbol: Symbol) -> str:
 
 @frozen
 class DeclaredDomain:
-    """A named domain; `type` is None if its declaration is wrong, or comes later.
+    """A named domain; `type` is None if its declaration is wrong or comes later.
 
     `known` is False if the declaration comes later.
     """
@@ -201,8 +201,8 @@ class Scope:
     """The names of one program or ideal.
 
     Constants, variables and domain values share one namespace. Domains have a namespace of their own, because their
-    names occur only in types. All scopes of a program share `eps`, the single eps for which the program is read, if
-    any.
+    names occur only in types. All scopes of a program share `eps`, which is a single eps if the program is read for
+    one.
     """
 
     def __init__(self, eps: FixedEps | None = None) -> None:
@@ -267,13 +267,13 @@ def locate(findings: Findings, name: str, within: Span, *, last: bool = False) -
 
 
 class References:
-    """The lookup of names in a scope, loop variables first, which reports names that cannot be resolved.
+    """The lookup of names in a scope, loop variables first; it reports names that cannot be resolved.
 
     - `locals` has the meanings of loop variables, and of the variable of an exponential mechanism.
     - `fixed` has the values of slots that the current case fixes, where a statement is translated once for each value.
     - `receivers` has, by the span of an expression, the variable that it is assigned to or compared with. A message
       about an unknown name in the expression then lists the values of the variable.
-    - `dead` is positive while code is checked that can never run. Its names and types are checked, but not its values.
+    - `dead` is positive while code that can never run is checked. Its names and types are checked, but not its values.
     - `declaring` is True for expressions in declarations.
     """
 

@@ -635,8 +635,8 @@ def _reached(instructions: Sequence[Instruction], initial: int) -> Iterator[tupl
 def _pass(instructions: Sequence[Instruction], joined: dict[int, int]) -> Iterator[tuple[int, int]]:
     """Yield (label, slots) for each of `instructions` that is reached in one pass from the first to the last.
 
-    `slots` is a bit set of the slots that have a value on some path to the label. `joined` has this bit set for the
-    targets of jumps, as far as it is known. The caller adds to `joined` during the pass.
+    `slots` is a bit set of the slots that have a value on some path to the label. `joined` maps the targets of jumps to
+    the bit sets found for them so far; the caller adds to it during the pass.
     """
     falling: int | None = None
     for label, instruction in enumerate(instructions):
@@ -717,8 +717,9 @@ def lower(
 ) -> CoreProgram:
     """Return the typed program of the tree `program`, with `overrides` in place of its constants (-D name=value).
 
-    `source` is its text. With `eps`, expressions that have a meaning at one eps only are read for this eps, and the
-    program is defined there alone. Raises DiagnosticError with all mistakes in the program, in the order of the text.
+    `source` is the text of the program. If `eps` is given, expressions that have a meaning at one eps only are read for
+    this eps, and the program is defined there alone. Raises DiagnosticError with all mistakes in the program, in the
+    order of the text.
     """
     core, _, scope = _lowered(program, source, overrides or {}, eps)
     core = replace(core, overrides=dict(overrides or {}))
@@ -733,8 +734,8 @@ def lower_ideal(
 ) -> CoreProgram | None:
     """Return the `ideal` block of `program` as a program of its own, or None if there is none.
 
-    `source`, `overrides` and `eps` are as in `lower`. Its inputs and outputs are those of the mechanism in the same
-    order, though in other slots. It draws nothing at random. Raises DiagnosticError with all mistakes in the block.
+    `source`, `overrides` and `eps` are as in `lower`. The inputs and outputs are those of the mechanism, in the same
+    order but in other slots. The ideal draws nothing at random. Raises DiagnosticError with all mistakes in the block.
     """
     _, ideal, _ = _lowered(program, source, overrides or {}, eps)
     return ideal

@@ -266,7 +266,7 @@ FOREIGN = {
 
 
 def hint(situation: Situation) -> str | None:
-    """Return the advice how to correct the mistake in `situation`; None if it is not one of the common mistakes."""
+    """Return advice on how to correct the mistake in `situation`; None if it is not one of the common mistakes."""
     return next((note for rule in RULES if (note := rule(situation)) is not None), None)
 
 
@@ -803,9 +803,9 @@ _STOPS = frozenset({"SEMICOLON", "END", "ELSE", "RBRACE"})
 def mended(tokens: Sequence[Token], problem: Problem) -> tuple[list[Token], int] | None:
     """Return (rest, place): `tokens` without the statement that has `problem`, to look for further problems.
 
-    Problems before the place, a position in the text, are consequences of this one. If only a `;` was missing, it is
-    added, and if the head of a block is wrong, it is replaced, so that as many blocks are opened as closed. The result
-    is None if the tokens cannot be mended.
+    The place is a position in the text: further problems before it are consequences of `problem`. If only a `;` is
+    missing, it is added. If the head of a block is wrong, it is replaced, so that as many blocks are opened as closed.
+    The result is None if the tokens cannot be mended.
     """
     position = next((index for index, token in enumerate(tokens) if _start(token) >= problem.span.start), len(tokens))
     if position >= len(tokens) or position == 0:
@@ -844,10 +844,10 @@ def _lacks_semicolon(tokens: Sequence[Token], position: int) -> bool:
 
 
 def _statement_begins(tokens: Sequence[Token], position: int) -> tuple[int | None, int]:
-    """Return (first, braces) for the statement, declaration or head of a block that contains the token at `position`.
+    """Return (start, braces) for the statement, declaration or head of a block that contains the token at `position`.
 
-    The first is the index in `tokens` at which it begins, or None if it is not found. The second is the number of
-    braces opened from there on and still open at `position`.
+    The start is an index in `tokens`, or None if it is not found. The second value is the number of braces that are
+    opened after the start and still open at `position`.
     """
     braces = 0
     for index in range(position - 1, -1, -1):
@@ -869,7 +869,7 @@ def _without_header(tokens: Sequence[Token], first: int, position: int) -> tuple
     """Return (tokens, place): `tokens` with the wrong head of a block replaced by `while true do` or `if true then`.
 
     The head begins at the index `first`, and the mistake is at the index `position`. The place is the position in the
-    text just after the head; further problems before it are consequences of this mistake. The result is None if the end
+    text just after the head; further problems before it are consequences of the mistake. The result is None if the end
     of the head is not found.
     """
     kind = tokens[first].type
