@@ -545,7 +545,8 @@ def _is_far(comparison: Comparison, shown: ClassFacts, wanted: Required) -> bool
 def _total(tails: Sequence[Part]) -> Comparison:
     """Return the comparison whose slack is the sum of rate·(-slack) over the comparisons in `tails`.
 
-    Each of them compares one Laplace noise, and the rate is that of the noise times its coefficient.
+    Each comparison is about one Laplace noise. Its rate is the rate of the noise, divided by the absolute value of the
+    coefficient of the noise.
     """
     inputs: dict[int, Fraction] = {}
     constant = _ZERO

@@ -482,7 +482,7 @@ MOST_PATHS = 20_000
 class Total:
     """A bound of the error of a run of m iterations: `fixed` + (m - `once`)·`repeated`, for every m >= `once`.
 
-    Each of `fixed` and `repeated` lists events; in the formula it is the sum of their probabilities.
+    In the formula, `fixed` and `repeated` are the total probabilities of the events that they list.
     """
 
     fixed: tuple[Term, ...]

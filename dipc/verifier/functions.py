@@ -146,7 +146,7 @@ def common_multiple(numbers: Iterable[int], budget: Budget) -> int:
 
 
 def height(f: Ring) -> int:
-    """Return the greatest sum of the bits of numerator and denominator, over all coefficients of `f`."""
+    """Return the bits of the longest coefficient of `f`, with numerator and denominator counted together."""
     return max((c.numerator.bit_length() + c.denominator.bit_length() for c in f.values()), default=0)
 
 

@@ -1,6 +1,6 @@
 """The `ideal` block: the right answer det(u) and the distance to disagreement dd(u) (FORMAT.md, lemma 4).
 
-`Ideal.compile` reads the block; `Ideal.answer` and `Ideal.distance` compute det and dd. All of them raise NotDerived.
+`Ideal.compile` reads the block; `Ideal.answer` and `Ideal.distance` compute det and dd. Each may raise NotDerived.
 
 The block is executed with real and int inputs left open. Its half-spaces of inputs may or may not contain their
 boundaries: the guard f > 0 is written f >= δ for a δ less than every positive number. Sums of guards show whether they

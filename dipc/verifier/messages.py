@@ -1,8 +1,8 @@
 """Probabilities of normal noises that are compared with each other in a tree, by messages from center to center.
 
-A message is the integral over a center as a function of its parent's value. It is computed as a sum over nodes, values
-of the center. An integral over the whole line is a sum by the trapezoid rule. An integral over a half-line is a sum
-with the weights of `half_weight`. FORMAT.md states and proves the error, lemma N1.
+A message is the integral over a center as a function of its parent's value. It is computed as a sum over nodes, which
+are values of the center. An integral over the whole line is a sum by the trapezoid rule. An integral over a half-line
+is a sum with the weights of `half_weight`. FORMAT.md states and proves the error, lemma N1.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rationals in place of the irrational numbers in a claim whose implication is to be decided.
+"""Rationals in place of the irrational numbers of a claim, chosen so that the claim becomes stronger.
 
 A claim follows from what was proved if a stronger claim does. So each irrational number is replaced by a rational that
 makes the expression smaller, for every eps > 0 and all distances. The rational is a lower bound where the expression

@@ -106,10 +106,11 @@ class Row:
 
 @dataclass
 class Rows:
-    """A check of the rows of a table, each with the numbers `inputs` and `outputs` of columns, against `claim`.
+    """A check of the rows of a table against `claim`.
 
-    `context` has the probabilities and betas of the certificate, `decided` its checked obligations, and `theorem` the
-    program. `computed` is true if the certificate says that dd is that of the program's ideal.
+    The table has `inputs` columns of inputs and `outputs` columns of outputs. `context` has the probabilities and betas
+    of the certificate, `decided` its checked obligations, and `theorem` the program. `computed` is true if the
+    certificate says that dd is that of the program's ideal.
 
     The results are `checked`, the rows in order, and `tally`, which counts their verdicts. `own` has the number of rows
     with an alpha, beta or gamma of their own. `ranged` counts rows whose ranges of gamma are taken on trust, by the

@@ -4,8 +4,8 @@ The program is executed with its inputs left open. By the lemma in FORMAT.md, th
 exit at one input into the same exit at another, at a cost within the budget.
 
 For one program the certificate states the shifts. For every number of queries, all paths through the heads of the loop
-(`loops.py`) are followed, with all extreme moves of the inputs of each index. For each head, and each choice of shifts
-of the noises carried there, the least cost of reaching it is kept if it is within the budget.
+(`loops.py`) are followed, with all extreme moves of the inputs of each index. Each head has a table of costs: for each
+choice of shifts of the noises carried there, the least cost of these shifts, if it is within the budget.
 """
 
 from __future__ import annotations
