@@ -320,7 +320,7 @@ def _of_part(guards: Sequence[Guard], places: Sequence[int]) -> Point | Infeasib
 def _solution(guards: tuple[Guard, ...]) -> Point | Infeasible:
     """Return a point that satisfies `guards`, or the proof that there is none. Raises Undecided.
 
-    The answers are kept, since many cells ask for the same few guards.
+    Answers are cached, since many cells have the same few guards.
     """
     return solution(list(map(halfspace, guards)))
 
@@ -379,9 +379,9 @@ def _shifts(question: Followed) -> list[Any]:
 
 
 def _least(question: Question, wanted: Guard) -> dict[str, Any] | None:
-    """Return, as JSON, the least value of the form `wanted` where the guards of `question` hold, with its proof.
+    """Return, as JSON, the point where `wanted` has the least value among points that satisfy the guards of `question`.
 
-    A point where the form has the least value states this value. The point is None if no such point is found.
+    The result also has the proof that no such point has a lower value. The point is null if none is found.
     """
     system, form = list(map(halfspace, question.guards)), halfspace(wanted)
     if question.whole:

@@ -152,7 +152,7 @@ def _tried(known: Surroundings, guards: Sequence[Guard], point: Mapping[int, Fra
 
 
 def _anywhere(known: Surroundings) -> Iterator[NearEvidence]:
-    """Yield, for the discrete norm, one input of each path of the ideal on which no input has the answer of u.
+    """Yield, for the discrete norm, one input of each path of the ideal on which no input has the answer of an input u.
 
     In this norm, any two different inputs have the distance 1, so all these inputs are equally near to u. `known` has
     the path of u.
@@ -380,10 +380,10 @@ class _Nearest:
 
 @lru_cache(maxsize=256)
 def _nearest(norm: str, guards: tuple[Guard, ...], whole: frozenset[int], inner: bool) -> _Nearest | None:
-    """Return a search for the input nearest to u, in `norm`, that satisfies `guards`; None if this method fails.
+    """Return a search for the input nearest to an input u, in `norm`, that satisfies `guards`; None if it fails.
 
-    The inputs in `whole` are ints. With `inner`, they are rounded to the nearest integer, which may cost 1/2 of the
-    distance; otherwise they are rounded away from u.
+    The inputs in `whole` are ints. With `inner`, they are rounded to the nearest integer, so that the distance may be
+    1/2 greater than without rounding. Otherwise they are rounded away from u.
     """
     slots = sorted({slot for guard in guards for slot, _ in guard.form})
     of_ints = [guard for guard in guards if any(slot in whole for slot, _ in guard.form)]
@@ -406,9 +406,10 @@ def _nearest(norm: str, guards: tuple[Guard, ...], whole: frozenset[int], inner:
 
 
 def _distances(norm: str, own: Mapping[int, int], rounding: Fraction) -> Iterator[Halfspace]:
-    """Yield half-spaces whose intersection has the inputs at most alpha - slack - `rounding` away from u in `norm`.
+    """Yield half-spaces of an input u and another input, with distance at most alpha - slack - `rounding` in `norm`.
 
-    The slack is a variable. `own` maps the slot of each input of u to the variable of the other input with this slot.
+    The distance has this bound if and only if all of the half-spaces hold. The slack is a variable. `own` maps the slot
+    of each input to its variable in the other input.
     """
     if norm == "linf":
         for slot, v in own.items():

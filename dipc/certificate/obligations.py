@@ -174,10 +174,9 @@ def shown_in_cells(
 ) -> tuple[list[int], list[list[str]]]:
     """Cut `intervals` of eps into cells on which the checker's enclosures show that each sum in `totals` is positive.
 
-    Sums that are negative at some eps are refused first, which is quick, unless `decided` says that there are none.
-
     Return ([accuracy, number of Taylor terms] with which the checker computes, the upper ends of the cells of each
-    interval). Raises Undecided if no cells are found.
+    interval). Raises Undecided if no cells are found, early if a sum is negative at a sampled eps. `decided` says that
+    no sum is negative, so that no eps is sampled.
     """
     if len(_SERIES) >= MOST_KEPT:
         _SERIES.clear()

@@ -481,10 +481,10 @@ def nearest_value(way: Way, shown: ClassFacts, budget: Budget) -> Closed:
 
 
 def _far_bound(component: Part, shown: ClassFacts) -> DistanceLine | None:
-    """Return a line base + A·slope such that the slack of `component` is at most -(base + A·slope), or None.
+    """Return a line base + A·slope such that the slack of `component` is at most -(base + A·slope).
 
     The inequality holds at all inputs of the class `shown`, where A is the dd of the input. The line is not negative at
-    A = 1, and its slope is not negative. None if no such line is proved.
+    A = 1, and its slope is not negative. The result is None if no such line is proved.
     """
     (comparison,) = component.comparisons
     form = {slot: -c for slot, c in comparison.inputs}
@@ -850,9 +850,9 @@ class Bounds:
     def _ways_by_distance(
         self, run: OpenRun, weights: Mapping[int, Closed], near: Callable[[Sequence[Held]], bool], *, others: bool
     ) -> Iterator[Way]:
-        """Yield the ways to exits of `run` whose outputs satisfy `near`, or with `others` to all remaining exits.
+        """Yield the ways to the exits of `run` at which `near` is true or, if `others` is true, is false.
 
-        `weights` has the weight of each state by index.
+        `near` is a predicate of the values of the outputs, and `weights` has the weight of each state by index.
         """
         for end in run.ends:
             if near(run.outputs(end.state)) is not others:

@@ -749,10 +749,13 @@ class Claim:
     def is_near(self, own: Mapping[str, str], dd: Fraction, alpha: Fraction) -> bool:
         """True if the claim excludes inputs with the distance `dd` from other answers, for the value `alpha`.
 
-        Inputs with dd < alpha are excluded. Inputs with dd = alpha are excluded if alpha is a positive number. They are
-        included if alpha is dd or computed from dd, or if beta is computed from alpha. If alpha is computed from gamma,
-        they are excluded unless beta is computed from gamma, too. `own` has the cells of a row that replace the claim's
-        alpha, beta or gamma, by column.
+        Inputs with dd < alpha are excluded, and inputs with dd > alpha are not. For dd = alpha there are three cases:
+
+        1. They are included if alpha is dd or computed from dd, or if beta is computed from alpha.
+        2. If alpha is computed from gamma, they are excluded unless beta is computed from gamma, too.
+        3. If alpha is any other expression, they are excluded if it is positive.
+
+        `own` has the cells of a row that replace the claim's alpha, beta or gamma, by column.
         """
         stated, beta = own.get("alpha", self.alpha), own.get("beta", self.beta) or "0"
         if dd != alpha:

@@ -517,10 +517,10 @@ def require_bounded(totals: Iterable[Total], stated: Iterable[Total], budget: Bu
 def totals(walks: Walks, low: int, budget: Budget) -> Iterator[Total]:
     """Yield bounds of the error of the runs in `walks` through the loop from `low` to m, for each m >= `once`.
 
-    The error at each input and eps is at most one of the results. A result has the terms of a path that visits no head
-    twice, and repeats the terms of one iteration on a cycle through heads of the path. The results for one path differ
-    in the iteration that is repeated; the bound is the one that repeats the most probable. Charges its work to
-    `budget`. Raises NotDerived if there are too many paths.
+    At each input and eps, one of the results is an upper bound of the error. A result has the terms of a path that
+    visits no head twice, and repeats the terms of one iteration on a cycle through heads of the path. The results for
+    one path differ in the iteration that is repeated; the bound is the one that repeats the most probable iteration.
+    Charges its work to `budget`. Raises NotDerived if there are too many paths.
     """
     reached = _reached(walks, budget)
     # `first` has the first head of each head's component, `cycles` the terms of the component's iterations.
@@ -702,7 +702,7 @@ def _require_declared(tree: Program, loop: Selection, parameter: str) -> None:
     """Raise NotDerived unless the program `tree` declares what the search `loop` for a greatest value needs.
 
     The only input must be an array of reals, with indices from the loop's first one to the constant `parameter`. The
-    only output must be the answer of the search. It must start at the first index, and its domain must end at
+    only output must be the answer of the search, with the first index as its initial value and a domain that ends at
     `parameter`.
     """
     inputs, outputs = ([each for each in tree.variables if each.role == role] for role in ("input", "output"))
@@ -784,7 +784,7 @@ def check_numbers(
 
 
 def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], budget: Budget) -> str | None:
-    """Return None if the error of the program `tree` is proved to be at most one of `stated` for each m.
+    """Return None if the error of the program `tree` is proved to be bounded by one of the sums `stated` for each m.
 
     Otherwise return the reason why the proof fails. Each of `stated` is a sum of probabilities that depends on m, for
     all m from `bound.start` on. Charges its work to `budget`.
@@ -815,7 +815,7 @@ def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], bud
 
 
 def _totals_of(agreement: Agreement, budget: Budget) -> Iterable[Total]:
-    """Return bounds of the error of the runs that `agreement` explores. The error of each run is at most one of them.
+    """Return bounds of the errors of the runs that `agreement` explores; each error is bounded by one of them.
 
     Charges its work to `budget`. Raises NotDerived if neither kind of bound is proved: the bounds of all runs, or those
     of a yes-or-no answer.

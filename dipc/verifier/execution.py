@@ -668,9 +668,9 @@ class Execution:
     def _stored(self, value: Held, target: Place, values: Sequence[Held], known: Constraints) -> Held:
         """Return `value` in the form in which the variable `target` keeps it.
 
-        In a variable for numbers, a truth value becomes 1 or 0. An integer sum of noises that has a fixed value, in a
-        variable of a finite domain, becomes this value. `known` are the constraints on the noises, and `values` has the
-        values of the slots, from which the index of an array element is computed.
+        In a variable for numbers, a truth value becomes 1 or 0. In a variable of a finite domain, an integer sum of
+        noises with only one possible value becomes this value. `known` are the constraints on the noises, and `values`
+        has the values of the slots, from which the index of an array element is computed.
         """
         type_ = self.machine.slots[self._place(target, values, known)].type
         if isinstance(value, bool) and type_ != "bool":

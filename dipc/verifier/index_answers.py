@@ -228,7 +228,7 @@ class _Output:
     def is_always_given(self, body: Block) -> bool:
         """True if a statement of `body` outside of all branches assigns the output.
 
-        Each earlier exit must come after an assignment, too.
+        Before each `exit` that precedes the statement, there must be another assignment to the output.
         """
         for place, statement in enumerate(body):
             if self.is_given(statement):

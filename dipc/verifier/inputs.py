@@ -603,7 +603,7 @@ class _Class:
     def _witness(self, value: object) -> str | None:
         """Return None if `value` is proved to be an input that refutes the claim, else the reason why it is not.
 
-        The input is checked as a row of a table is. Raises Rejected if `value` is wrong.
+        The input is checked like a row of a table. Raises Rejected if `value` is wrong.
         """
         with in_step("witness"):
             side: read.Reader[Any] = read.by_name(read.text)

@@ -247,7 +247,10 @@ class _Rewriting:
 
 
 def _cut(code: Sequence[Instruction]) -> Iterator[list[Instruction]]:
-    """Yield the shortest parts of `code` between which no jump leads, each with jumps relative to its start."""
+    """Yield `code` in the shortest parts into which and out of which no jump leads.
+
+    The jumps in a part are relative to its start.
+    """
     start = 0
     while start < len(code):
         end = place = start

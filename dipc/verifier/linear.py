@@ -133,8 +133,8 @@ def implied(guards: Sequence[Guard], form: Linear, constant: Fraction, budget: B
 def least(objective: Linear, guards: Sequence[Guard], whole: frozenset[int], budget: Budget) -> Fraction | None:
     """Return the least value of `objective` where all `guards` hold and the variables in `whole` are integers.
 
-    None if no point satisfies the guards. No guard may be strict. Charges its work to `budget`. The proof of the value
-    is the answer that the certificate being checked has for this linear program; without one, raises NotDerived.
+    Return None if no point satisfies the guards. No guard may be strict. The proof of the value is the answer that the
+    certificate has for this linear program. Charges its work to `budget`. Raises NotDerived if there is no answer.
     """
     wanted = Guard(tuple(sorted(objective.items())), _ZERO, strict=False)
     data = _stated_answer(Question(tuple(guards), wanted, whole), budget)
@@ -147,10 +147,10 @@ def least(objective: Linear, guards: Sequence[Guard], whole: frozenset[int], bud
 def _least_shown(
     data: object, wanted: Guard, guards: Sequence[Guard], whole: frozenset[int], budget: Budget
 ) -> Fraction | None:
-    """Return the least value of the form of `wanted` where `guards` hold, as the answer `data` proves it.
+    """Return the least value that the form of `wanted` has where `guards` hold, if the answer `data` proves it.
 
-    Charges its work to `budget`. None if `data` proves that no point satisfies `guards`. Variables in `whole` are
-    integers. Raises Rejected if `data` proves neither.
+    Variables in `whole` are integers. The result is None if `data` proves that no point satisfies `guards`. Charges its
+    work to `budget`. Raises Rejected if `data` proves neither.
     """
     point, cases = read.fields(data, {"point": read.nullable(a_point), "cases": read.anything})
     value = None

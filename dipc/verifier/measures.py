@@ -346,9 +346,9 @@ class _Elimination:
     # --- cells ------------------------------------------------------------------------------------
 
     def _cell(self, rows: Iterable[_Row]) -> _Cell | None:
-        """Return the cell of the points in all half-spaces `rows`, without redundant ones.
+        """Return the cell of the points in all half-spaces `rows`, without redundant half-spaces.
 
-        None if the cell is seen to have measure 0.
+        Return None if the cell is proved to have measure 0.
         """
         least: dict[Form, Number] = {}
         for form, constant in rows:
@@ -452,7 +452,7 @@ class _Elimination:
     def _extreme(self, bounds: Iterable[_Line], side: int) -> Iterator[tuple[_Line | None, list[_Row]]]:
         """Yield each of `bounds` with the half-spaces in which it is the greatest (`side` 1) or the least (`side` -1).
 
-        The first of equal bounds counts. Without bounds, None is yielded, with no half-spaces.
+        Where several bounds are equal, the first is meant. If `bounds` is empty, yield None without half-spaces.
         """
         listed = list(bounds)
         if not listed:

@@ -244,8 +244,8 @@ class _Proofs:
     def unproved(self, pairs: Pairs) -> Iterator[tuple[int, str]]:
         """Yield (number, reason) for each of `pairs` whose privacy has no complete proof.
 
-        Raises Rejected for a wrong proof. Also raises Rejected for a pair with too many outputs for which no obligation
-        compares the probability at the first input with e^(budget·eps) times the one at the second.
+        Raises Rejected for a wrong proof. The sign of p - e^(budget·eps)·p', for the probabilities p and p' of an
+        output at a pair, may be left open only for a few outputs: Rejected is also raised if it is open for too many.
         """
         for number, (i, j) in enumerate(pairs.ordered):
             with in_step(f"pair {number}"):

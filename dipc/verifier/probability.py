@@ -148,10 +148,10 @@ def _through(
     useful: set[int],
     budget: Budget,
 ) -> dict[int, Closed]:
-    """Return the weights with which runs leave the states of `component`, by the `useful` state that comes next.
+    """Return the weights with which runs leave the states of `component`, by the state that comes next.
 
-    `arriving` has the weights with which runs enter the component, by state. `steps` has the steps from each state.
-    Charges its work to `budget`.
+    `arriving` has the weights with which runs enter the component, by state. `steps` has the steps from each state, of
+    which only those to `useful` states are followed. Charges its work to `budget`.
     """
     if len(component) > MOST_STATES:
         raise NotDerived(f"a loop has more than {MOST_STATES} states")

@@ -807,8 +807,8 @@ def _left_by_expressions(
 ) -> tuple[list[tuple[int, int]], str]:
     """Return (those of `pairs` that are not shown to be exchangeable, the reason for the first of them).
 
-    A pair has the slots of two inputs of `machine`, which is the program, or its ideal if `is_ideal`. They are shown to
-    be exchangeable by comparing expressions. Charges its work to `budget`.
+    A pair has the slots of two inputs of `machine`, which is the program, or its ideal if `is_ideal`. The method is the
+    comparison of expressions (lemma 4d). Charges its work to `budget`.
     """
     try:
         found = Exchanges.of_outputs(machine, budget)
