@@ -958,7 +958,10 @@ class ClosedForm:
         return self.expr
 
     def enclosure(self, eps: Fraction | int | str, digits: int = 30) -> tuple[Fraction, Fraction]:
-        """Rationals lo <= f(`eps`) <= hi for this function f and `eps` > 0, with about `digits` digits in common."""
+        """Rationals lo <= f(`eps`) <= hi for this function f and `eps` > 0.
+
+        They agree to approximately `digits` digits.
+        """
         point = exact_eps(eps)
         if self.only_at not in (None, point):
             raise ValueError(f"it holds only at eps = {self.only_at}, not at {point}")

@@ -23,7 +23,7 @@ _MOST_PARAMETERS = 500
 
 
 def question_key(context: str, question: str) -> bytes:
-    """Return the key under which the cache keeps the answer to a question: a hash of both texts.
+    """Return the key under which the cache keeps the answer to a question: a hash of `context` and `question`.
 
     `question` is the text of the question, and `context` a text for everything else that the answer depends on, such as
     limits.
@@ -125,7 +125,7 @@ class Cache:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Turn SQLite's errors in the block into diagnostics, and close the file after one."""
+        """Raise a diagnostic in place of each error of SQLite in the with block, and close the file first."""
         try:
             yield
         except (sqlite3.Error, UnicodeDecodeError) as error:  # a damaged file may contain invalid text

@@ -1,8 +1,8 @@
-"""Find the eps where a claim without closed forms fails: ends are enclosed, and the parts between them decided.
+"""Find the eps where a claim without closed forms fails: enclose the zeros of its slack, and decide between them.
 
 The slack is Pr - 1 + beta. Its sign at one eps is the sign of an enclosure. Between two eps with different signs the
 slack has a zero, which is narrowed to the requested digits. Between neighboring zeros, the claim is decided to hold or
-fail like any claim; an eps that refutes this is one more eps with a known sign.
+fail like any claim. If that is refuted at some eps, the sign there is one more known sign, and the search starts anew.
 
 **Lemma.** Let f, the slack times beta's denominator, be analytic and at most M on the disk of radius R around c. By
 Cauchy's estimate |f'(x) - f'(c)| <= M/R·((1 - q)^-2 - 1) for |x - c| <= q·R, q < 1. Where |f'(c)| is greater, f is
@@ -161,7 +161,7 @@ def fails_next_to_zero(obligation: Obligation, bounds: BoundMeasurer, limits: Li
 def end_of(cut: EpsCut, digits: int, limits: Limits) -> EndPoint:
     """Return the place of `cut` as the end of an interval, to `digits` digits.
 
-    It is not marked as included. Raises LimitReached beyond `limits`.
+    The end is not marked as belonging to the interval. Raises LimitReached beyond `limits`.
     """
     match cut.place:
         case None:
@@ -222,9 +222,10 @@ class _Signs:
         return 0
 
     def zero(self, lower: Fraction, upper: Fraction, digits: int) -> Fraction:
-        """Return an approximate zero of the slack between `lower` and `upper`, to a few more digits than `digits`.
+        """Return an approximate zero of the slack between `lower` and `upper`, usually to more than `digits` digits.
 
-        The slack must have different signs at `lower` and `upper`. The result is not proved to be this close.
+        The slack must have different signs at `lower` and `upper`. The error of the result is not proved to be so
+        small.
         """
         for _ in range(_HALVINGS):
             middle = (lower + upper) / 2
@@ -337,9 +338,9 @@ class _Question:
     def _by_signs(self, interval: Interval, signs: _Signs, samples: Sequence[Fraction]) -> list[Stretch] | Fraction:
         """Return the failing intervals within `interval` as pairs of cuts, or one eps to add to `samples`.
 
-        A zero of the slack is located between two neighboring samples at which it has different signs, by `signs`.
-        Between two zeros, a decision must confirm that the slack keeps its sign. If it finds an eps with the other
-        sign, that eps is returned.
+        `signs` gives the signs of the slack at `samples`. Between neighboring samples with different signs, a zero of
+        the slack is located. Between two zeros, a decision must confirm that the slack keeps its sign. If the decision
+        finds an eps with the other sign, that eps is returned.
         """
         known = [(eps, sign) for eps in samples if (sign := signs.sign(eps))]
         if not known:
@@ -412,9 +413,9 @@ class _Question:
     def fails(self, interval: Interval, factors: Sequence[ExpPoly]) -> Decision:
         """Decide whether 1 - Pr >= factor·beta on the whole `interval`, for at least one factor in `factors`.
 
-        The factors are 1, or functions of eps that exceed 1; they are tried in turn. The result is the decision for the
-        first one that is proved, or for the last one. If a factor that exceeds 1 is proved, then 1 - Pr > beta, also in
-        the limit at an end of the interval.
+        The factors are 1, or functions of eps that exceed 1; they are tried in order. The result is the decision for
+        the first one that is proved, or for the last one. If a factor that exceeds 1 is proved, then 1 - Pr > beta,
+        also in the limit at an end of the interval.
         """
         decision = Decision.undecided("")
         for factor in factors:
@@ -425,11 +426,11 @@ class _Question:
 
 
 def _at_cell_end(cut: EpsCut, end: RegionEnd, *, low: bool) -> EpsCut:
-    """Return `cut`, moved to the irrational `end` of a cell if it is at the rational used in place of `end`.
+    """Return `cut`, moved to the irrational `end` of a cell if `cut` is at the rational used in place of `end`.
 
     Failing intervals are computed on an interval with rational ends that is slightly larger than the cell. `low` tells
-    whether `end` is the lower end of the cell. If it is rational, `cut` is returned unchanged. Raises OutsideFragment
-    for a cut that may be between the end of the cell and the rational number.
+    whether `end` is the lower end of the cell. If `end` is rational, `cut` is returned unchanged. Raises
+    OutsideFragment for a cut that may be between the end of the cell and the rational number.
     """
     root = end.value
     if not isinstance(root, Root) or root.is_exact or cut.place is None:

@@ -151,7 +151,7 @@ class Engine:
     def run(self, asking: Generator[Question, Decision, R]) -> R:
         """Run the generator `asking` to its end and return its result.
 
-        Each question that the generator yields is decided at once, and it receives the decision.
+        Each question that the generator yields is decided at once, and the decision is sent to the generator.
         """
         try:
             question = next(asking)
@@ -548,7 +548,7 @@ def _decision(engine: Engine, question: Question) -> Decision | None:
 class Finished:
     """The end of the task with the number `ticket`: `done` is its answer, or None if the worker died first.
 
-    `lost` is the reason why there is no answer.
+    `lost` is the reason why there is no answer, "" if there is one.
     """
 
     ticket: int

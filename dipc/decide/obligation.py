@@ -259,10 +259,10 @@ def _gap_ends(arrangement: Arrangement, gap: int, numerator: ExpPoly, limits: Li
 
 
 def _extended(failure: Failure, cell: SlackCell) -> Failure:
-    """Return the failing interval `failure` together with `cell`, which begins where it ends, as one failing interval.
+    """Return the failing interval `failure` together with `cell` as one failing interval.
 
-    The claim fails at the point between them, too. If both have the same slack, the last cell of `failure` is extended;
-    otherwise `cell` is added.
+    `cell` begins where `failure` ends, and the claim fails at this point, too. If the last cell of `failure` has the
+    same slack as `cell`, that cell is extended; otherwise `cell` is added.
     """
     *before, last = failure
     if (last.numerator, last.denominator) == (cell.numerator, cell.denominator):
@@ -314,8 +314,8 @@ def end_point(end: RegionEnd, enclose: Callable[[Root], tuple[Fraction, Fraction
 class CellDecision:
     """The decision on one cell of beta, an interval on which beta is one closed form.
 
-    On the cell, Pr >= 1 - beta if and only if the function `obligation` is >= 0. `decision` is about the sign of this
-    function on a slightly larger interval with rational ends: Holds means that it is never negative there.
+    On the cell, Pr >= 1 - beta if and only if the function `obligation` is >= 0. `decision` tells whether this function
+    is >= 0 on the whole of a slightly larger interval with rational ends.
     """
 
     obligation: ExpPoly
@@ -329,10 +329,11 @@ class DecisionInCells:
     - `cells` has a decision for each cell, an interval on which beta is one closed form.
     - `witness`: None if the claim holds on the whole interval, else an eps with Pr < 1 - beta, as simple as possible.
     - `regions` are all eps with Pr < 1 - beta, or None past a limit.
-    - `arrangement` has the roots of all functions of the decision in order, with a sample between any two. It is only
-      set if beta has several closed forms and the claim fails; None also past a limit.
+    - `arrangement` has the roots of all functions of the decision in order, with a sample between any two neighboring
+      roots. It is only set if beta has several closed forms and the claim fails; None also past a limit.
 
-    A cell's decision may be negative though the claim holds: its function is then negative just outside the cell only.
+    The decision on a cell may say that the claim fails although it holds on `interval`: the function of the cell is
+    then negative only just outside the cell.
     """
 
     interval: Interval
@@ -350,7 +351,8 @@ def decide_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, l
     Theorem. Let beta be continuous on the interval, with one closed form on each of several cells. Let P be the
     functions on whose signs the cells depend, together with the slack `probability` - 1 + `beta` (its numerator) of
     each cell. Between neighboring roots of P the claim holds everywhere or nowhere. If it fails at a root or at an end
-    of the interval, then by continuity it also fails next to it. So one sample between any two roots decides all.
+    of the interval, then by continuity it also fails next to it. So one sample between any two neighboring roots
+    decides all.
     """
     cells = tuple([_decided(probability, beta, cell, limits) for cell in beta.cells(interval, limits)])
     if all(isinstance(decision.decision, Holds) for decision in cells):
@@ -793,7 +795,7 @@ def _is_below_one(beta: normals.NormalSum, eps: Fraction) -> bool | None:
 def _where_one(beta: normals.NormalSum, low: Fraction, end: Fraction | None) -> tuple[Fraction, Fraction] | None:
     """Return rationals around the eps between `low` and `end` at which `beta`, which falls, is 1.
 
-    None if `beta` cannot be told from 1 at some eps on the way. An `end` of None is infinity.
+    Return None if the enclosure of `beta` contains 1 at some eps of the search. An `end` of None is infinity.
     """
     high = end or low + 1
     while end is None and _is_below_one(beta, high) is False:
@@ -843,7 +845,7 @@ def _around(failing: FailureInterval, interval: Interval) -> Interval | None:
 
 
 def join_scopes(all_of: Iterable[ClaimScope]) -> ClaimScope:
-    """Return the union of the scopes in `all_of`. Ends whose enclosures overlap count as equal."""
+    """Return the union of the scopes in `all_of`. Ends are taken as equal if their enclosures overlap."""
     distinct = dict.fromkeys(all_of)
     reason = next((saying.reason for saying in distinct if saying.reason is not None), None)
     stretches = sorted(
@@ -862,7 +864,7 @@ def join_scopes(all_of: Iterable[ClaimScope]) -> ClaimScope:
 def _meet(end: EndPoint, start: EndPoint) -> bool:
     """Return False only if there is a gap between an interval that ends at `end` and one that starts at `start`.
 
-    A single point is a gap, too: both ends are this number, and neither is included.
+    A single point is a gap, too: `end` and `start` are the same number then, and neither interval includes it.
     """
     if end.high is None or end.high > start.low:
         return True

@@ -1,14 +1,14 @@
-"""Obligations for all eps > 0 in one scale and order, so that those of many inputs are one.
+"""Write obligations for all eps > 0 in one scale and order, so that many inputs have equal obligations.
 
 1. Noise that scales with 1/eps has the same probabilities at t·eps if all constants of its half-spaces are divided by
-   t. So an obligation for all eps > 0 is equivalent to that with the constants and means divided by t, and with beta
-   and the weights at eps/t. The scale t is the greatest rate of beta.
+   t. So an obligation for all eps > 0 is equivalent to one whose constants and means are divided by t, and whose beta
+   and weights are taken at eps/t. The scale t is the greatest rate of beta.
 2. The noises of an event are independent, and may be renumbered; so may its half-spaces.
-3. An event is contained in that with greater constants. A bound whose weights are not negative is therefore at least
-   the bound with the least constants, of its own or of several bounds.
+3. An event becomes larger if the constants of its half-spaces increase. A bound whose weights are not negative is
+   therefore at least the bound with the least constants, of its own or of several bounds.
 
-The rows of a noisy maximum then have one obligation with the least constants, if alpha is dd(u) and beta a function of
-alpha·eps: the least constant is a multiple of dd(u). So do tests against one threshold.
+Suppose that alpha is dd(u), and beta a function of alpha·eps. Then all rows of a noisy maximum have the same obligation
+with the least constants, because the least constant is a multiple of dd(u). So have tests against one threshold.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ class _Refuted(Exception):
 class SignNotFound(Exception):
     """Raised if the sign of the slack bound + beta - 1 is not found near `eps`.
 
-    If `is_beyond` is True, it is not found for any greater eps either.
+    If `is_beyond` is True, the sign is not found at greater eps either.
     """
 
     def __init__(self, eps: Fraction, *, is_beyond: bool = False) -> None:
@@ -239,7 +239,7 @@ class SeriesDecision:
         """Return the slack bound - 1 + beta as a sum of functions of the normal distribution.
 
         If beta is a quotient, the slack is multiplied by its positive denominator. The result is None if the slack is
-        no such sum.
+        not a sum of this form.
         """
         beta = self.obligation.beta
         below = ExpPoly.ONE
@@ -524,7 +524,7 @@ class SeriesDecision:
     # --- cells ----------------------------------------------------------------------------------------
 
     def _follow(self, interval: Interval, beta: FormCell) -> None:
-        """Prove the claim on `interval`, cell by cell; `beta` has a quotient of functions that is equal to beta there.
+        """Prove the claim on `interval`, cell by cell; `beta` is the closed form of `plain_beta` on the whole interval.
 
         Raises _Refuted if the claim fails at some eps, and SignNotFound if the proof fails.
         """
@@ -546,10 +546,11 @@ class SeriesDecision:
             left = right
 
     def _cell(self, left: Fraction, right: Fraction, beta: FormCell, halvings: int) -> None:
-        """Prove that the slack is positive for eps from `left` to `right`, where beta is the quotient in `beta`.
+        """Prove that the slack is positive for eps from `left` to `right`.
 
-        If the sign is not found, both halves of the interval are tried. The interval is halved at most `halvings`
-        times. Raises _Refuted if the claim fails at some eps, and SignNotFound.
+        `beta` is the closed form of `plain_beta` on this interval. If the sign is not found, both halves of the
+        interval are tried. The interval is halved at most `halvings` times. Raises _Refuted if the claim fails at some
+        eps, and SignNotFound.
         """
         self.cells += 1
         center = (left + right) / 2
@@ -577,9 +578,9 @@ class SeriesDecision:
     def _doubtful(self, center: Fraction, radius: Fraction, beta: FormCell, remainder: int) -> list[_CellPart]:
         """Return the parts of a cell on which a Taylor polynomial does not show that the slack is positive.
 
-        The cell is the interval of eps from `center` - `radius` to `center` + `radius`, on which beta is the quotient
-        in `beta`. Positions of parts are relative: -1 and 1 are the ends of the cell. The polynomial differs from the
-        slack by at most 2^-`remainder`.
+        The cell is the interval of eps from `center` - `radius` to `center` + `radius`. On it, `beta` is the closed
+        form of `plain_beta`. Positions of parts are relative: -1 and 1 are the ends of the cell. The polynomial differs
+        from the slack by at most 2^-`remainder`.
         """
         share = max(radius / (DISK * center), Fraction(1, 2**16))
         # Integrals have errors of half of the bits.
@@ -603,7 +604,8 @@ class SeriesDecision:
     def slack_series(self, center: Fraction, beta: FormCell) -> flint.arb_series:
         """Return the Taylor series around `center` of the slack, multiplied by the denominator of `beta`.
 
-        The denominator is positive, so that the series has the sign of the slack.
+        `beta` is the closed form of `plain_beta` near `center`. Its denominator is positive, so that the series has the
+        sign of the slack.
         """
         below = series_of(beta.denominator, center)
         slack = (self.form.series(center) - 1) * below + series_of(beta.numerator, center)
@@ -612,8 +614,8 @@ class SeriesDecision:
     def majorant(self, center: Fraction, beta: FormCell) -> flint.arb:
         """Return an upper bound of |s|, where s is the function whose Taylor series is `slack_series`.
 
-        The bound holds for all complex eps at a distance of at most DISK·`center` from `center`. `beta` is the quotient
-        that beta is near `center`.
+        The bound holds for all complex eps at a distance of at most DISK·`center` from `center`. `beta` is the closed
+        form of `plain_beta` near `center`.
         """
         bound = self.form.majorant(center) + 1
         if self.normal is not None:
@@ -624,7 +626,8 @@ class SeriesDecision:
 def samples(intervals: Sequence[Interval]) -> list[Fraction]:
     """Return some eps in `intervals`, small and large ones, to be tested for a counterexample; simple ones first.
 
-    An interval that is short, or contains none of the usual eps, is divided, and each part adds its simplest eps.
+    Most are from a fixed list. An interval that is short, or contains no eps of the list, is divided, and each part
+    adds its simplest eps.
     """
     points: set[Fraction] = set()
     for interval in intervals:
@@ -677,9 +680,9 @@ class _CellPart:
 
 
 def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, piece: _CellPart, halvings: int) -> Iterator[_CellPart]:
-    """Yield parts of `piece` outside of which it is shown that `polynomial` > `rest`.
+    """Yield parts of `piece` such that `polynomial` > `rest` is proved outside of them.
 
-    `polynomial` is a function of the position in `piece`, where -1 and 1 stand for its two ends. Parts are halved at
+    `polynomial` is a function of the position in `piece`, whose ends have the positions -1 and 1. Parts are halved at
     most `halvings` times.
     """
     first, *others = polynomial.coeffs() or [flint.arb(0)]
@@ -700,7 +703,7 @@ def _slack_at_means(event: Event, item: Halfspace) -> Fraction:
 
 
 def _law(noise: Noise, c: Fraction) -> tuple[str, Fraction, Fraction]:
-    """Return a key for the law of `c`·(N - mean), where N is `noise`: equal keys have equal laws."""
+    """Return a key for the law of `c`·(N - mean), where N is `noise`: two laws with equal keys are equal."""
     return noise.law.identity, abs(c) if noise.law.symmetric else c, noise.rate
 
 

@@ -121,7 +121,7 @@ def _terms_text(value: ExpPoly) -> str:
 def form_text(form: Closed | None, reason: str | None) -> str:
     """Return a text for the closed form `form` of a bound, or for the `reason` why the bound has none.
 
-    One of both must be None.
+    Exactly one of `form` and `reason` is None.
     """
     return json.dumps([None if form is None else closed_text(form), reason])
 
@@ -506,9 +506,10 @@ class SharedEngine(Engine):
         return result
 
     def _next_batch(self) -> Sequence[Pending]:
-        """Return the next questions, to be sent as one task: many while many wait, few in the end.
+        """Return the next questions, to be sent as one task.
 
-        All workers then finish at nearly the same time.
+        A task has many questions while many wait, and few towards the end, so that all workers finish at nearly the
+        same time.
         """
         if self._alone:
             return [self._alone.popleft()]
@@ -529,8 +530,9 @@ class SharedEngine(Engine):
     def _is_answered(self, pending: Pending) -> bool:
         """Return True if the question of `pending` need not be sent to the executor.
 
-        Either it is settled from the cache, or another question has the same closed form, beta and intervals. In this
-        case `pending` is settled with the decision on the other question, now or as soon as it is made.
+        There are two cases. Either `pending` is settled from the cache, or an earlier question has the same closed
+        form, beta and intervals. Then `pending` is settled with the decision on the earlier question, now or as soon as
+        it is made.
         """
         question = pending.question
         if isinstance(question, Obligation) and self._memory is not None and not (self.forms or self.keep_proofs):
@@ -584,8 +586,8 @@ class SharedEngine(Engine):
     def _wants_form(self, question: Question) -> bool:
         """Return True if the closed form of the bound in `question` is used even if computing it took long.
 
-        It is used if decisions keep their proofs, or if `question` is itself a bound to be measured. The decision of an
-        obligation would otherwise depend on earlier questions.
+        This is so if decisions keep their proofs, or if `question` is itself a bound to be measured. In other cases a
+        form that took long is not used, because the decision would depend on earlier questions.
         """
         return self.keep_proofs or isinstance(question, Bound)
 
