@@ -1,23 +1,26 @@
 """Claims about every real and int input with alpha = dd(u) and every gamma, so that both distances are open.
 
 Claims with one gamma whose beta has a summand of eps alone are decided here, too. Beta is a function of two products,
-alpha·eps and gamma·eps. Each class of inputs is reduced to obligations about one of them. Let F be the event that the
-finite outputs are right, and N the event that the other outputs are within gamma. The claim is Pr[F and N] >= 1 - beta.
+alpha·eps and gamma·eps. The claim about a class of inputs is reduced to obligations, each about one of the two
+products. Let F be the event that the finite outputs are right, and N the event that the other outputs are within gamma.
+The claim is Pr[F and N] >= 1 - beta.
 
-1. beta = f(alpha) + g(gamma). It suffices that Pr[F] >= 1 - f, and that N fails with probability at most g however the
-   finite outputs are determined, since Pr[F and N] = Pr[F] - Pr[F and not N]. Let the exits i to the answer have
+1. Let beta = f(alpha) + g(gamma). It suffices that Pr[F] >= 1 - f, and that N fails with probability at most g however
+   the finite outputs are determined, since Pr[F and N] = Pr[F] - Pr[F and not N]. Let the exits i to the answer have
    probability p_i and share no noises with their outputs. Then Pr[F and not N] = Σ p_i·Pr[not N_i] <= max Pr[not N_i].
-   With a single exit it is at most Pr[not N]. Nothing is lost if f and g go to 0, the noises are not shared, and there
-   is one exit. Then the limit of the claim for large gamma is that with f, and for large alpha that with g. Some of the
-   exits suffice (a single one if noises are shared): leaving out others only lowers Pr[F and N]. It also suffices that
-   N holds at all exits if the noises are in a box, which fails with probability at most g.
-2. beta = f(min(alpha, gamma)). It suffices that the claim holds with gamma = alpha and f(alpha) for all inputs of the
-   class with dd(u) >= alpha, for every alpha up to the greatest. Indeed Pr never falls as gamma grows, and an input
+   With a single exit, Pr[F and not N] is at most Pr[not N]. The two conditions are also necessary if f and g go to 0,
+   the noises are not shared, and there is one exit. For large gamma the claim then tends to the condition with f, and
+   for large alpha to the one with g. Some of the exits suffice (a single one if noises are shared): leaving out others
+   only lowers Pr[F and N]. It also suffices that N holds at all exits if the noises are in a box, and that the noises
+   are outside of the box with probability at most g.
+2. Let beta = f(min(alpha, gamma)). It suffices that the claim holds with gamma = alpha and f(alpha) for all inputs of
+   the class with dd(u) >= alpha, for every alpha up to the greatest. Indeed Pr never falls as gamma grows, and an input
    with dd(u) >= gamma is among these for alpha = gamma. It also suffices that the claim holds with f(gamma) for every
-   gamma. Or, by step 1, that it holds with f(alpha)/2 + f(gamma)/2, if f never grows, as this is at most the greater of
-   the two.
-3. A number for alpha if dd(u) is one number on the whole class, gamma = 0 if beta does not depend on gamma, and alpha =
-   0 if it does not depend on alpha. Nothing is lost.
+   gamma. If f never grows, it suffices, by step 1, that the claim holds with f(alpha)/2 + f(gamma)/2, which is at most
+   the greater of f(alpha) and f(gamma).
+3. Some distances need not be open. If dd(u) is one number on the whole class, alpha is this number. If beta does not
+   depend on gamma, gamma is 0. If beta does not depend on alpha, alpha is 0. The claim is then equivalent to the
+   original one.
 
 Counterexamples are searched at some values of gamma, each separately. With one gamma, step 1 proves beta = f(alpha) +
 g, where g is a function of eps: Pr[F] >= 1 - f, and N fails with probability at most g.
@@ -94,8 +97,7 @@ class BothOpenCase(ClassCase):
         """Yield the claim at some inputs of the class, for each of some values of gamma, as proof steps.
 
         `product` is a value of distance·eps at which the claim may fail, or None. At most `most` inputs are used of the
-        class and of each of its subclasses. `nearest` is the least fraction of the way from an extreme input to an
-        inner one.
+        class and of each of its subclasses. `nearest` is as in `ClassCase.posed_at_inputs`.
         """
         for gamma in self._gammas():
             yield from self._with_gamma(gamma).posed_at_inputs(product, most, nearest)
@@ -222,8 +224,8 @@ def with_clipped_inputs(program: Program, options: ClaimOptions) -> Program:
 def question_about_all(program: Program, options: ClaimOptions, *, scaled: bool = False) -> EveryInput:
     """Return the question whether the claim of `options` holds at every real and int input of `program`.
 
-    If `scaled` is true, multiples of beta can be asked about, too. Raises DiagnosticError for a claim that cannot be
-    read.
+    If `scaled` is true, the question is prepared for multiples of beta, too. Raises DiagnosticError for a claim that
+    cannot be read.
     """
     claim = ClassClaim(program, options, together=True)
     decided_by: type[ClassCase] = ClassCase

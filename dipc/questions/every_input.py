@@ -163,8 +163,9 @@ class EveryInput(ClassSource):
         """Prepare the question whether `claim` holds at every input of `program`.
 
         `like` is a question about the same program with another claim; its regions and exits are used again. If
-        `scaled` is true, multiples of beta can be asked about, too. The cases are objects of the type `decided_by`, by
-        default `ClassCase`. Raises DiagnosticError for a program whose inputs cannot be divided into classes.
+        `scaled` is true, the question is prepared for multiples of beta, too. The cases are objects of the type
+        `decided_by`, by default `ClassCase`. Raises DiagnosticError for a program whose inputs cannot be divided into
+        classes.
         """
         super().__init__(program, claim)
         self._decided_by = decided_by or ClassCase
@@ -210,9 +211,9 @@ class EveryInput(ClassSource):
         return replace(report, evidence=Evidence(self, report.rows, engine=engine))
 
     def announced(self) -> str | None:
-        """Return a warning that the question takes long if there are very many classes.
+        """Return a warning that the question takes long, if there are very many classes; else None.
 
-        Return None otherwise, and if a limit is reached before the number of classes is known.
+        The result is also None if a limit is reached before the number of classes is known.
         """
         if self._may_exchange and classes_up_to_exchange(self.ideal, self.exits, _FEW) is not None:
             return None
@@ -321,7 +322,7 @@ class EveryInput(ClassSource):
     def convex_classes(self, inputs: InputClass) -> Iterator[ConvexClass]:
         """Yield convex classes that cover the class `inputs`.
 
-        If a limit is reached, the result is a single class that carries the reason and cannot be decided.
+        If a limit is reached, a single class is yielded. It carries the reason and cannot be decided.
         """
         selected = self.program.selected
         parts = ((),) if selected is None else selected.sets(inputs.finite)
@@ -602,8 +603,8 @@ class ClassCase:
     def _at_most_one(self) -> tuple[Obligation, ...]:
         """Return the obligation that the factor by which beta is multiplied is at least 1, if it is needed; else ().
 
-        It is needed if two things are true. The question is about multiples of beta, and beta is min(1, b), where b is
-        a sum whose summands are proved one by one. For a factor c < 1, c·min(1, b) can be less than c·b.
+        The obligation is needed if two things are true. The question is about multiples of beta, and beta is min(1, b),
+        where b is a sum whose summands are proved one by one. For a factor c < 1, c·min(1, b) can be less than c·b.
         """
         claim = self.claim
         if not self.source.scaled or conditions.below_one(claim.beta) == claim.beta:
@@ -741,10 +742,10 @@ class ClassCase:
         """Yield the claim at some inputs of the class, each as in a row of a table.
 
         If one of these obligations fails, the claim fails for the class. The inputs are extreme ones, at which slacks
-        are least, and inputs between these and an inner input: `nearest` is the least fraction of the way from an
-        extreme input to the inner one. At most `most` inputs are used of the class and of each of its subclasses. If a
-        distance is open, `product` is its product with an eps at which the claim may fail. Raises Undecided and
-        DiagnosticError as `goal` does.
+        are least, and inputs between these and an inner input. `nearest` is a fraction of the way from an extreme input
+        to the inner one, tried before 1, 1/2, 1/4, …; None for these alone. At most `most` inputs are used of the class
+        and of each of its subclasses. If a distance is open, `product` is its product with an eps at which the claim
+        may fail. Raises Undecided and DiagnosticError as `goal` does.
         """
         if self.goal.empty is None:
             alphas, gamma = self._witness_distances(product, None)
@@ -774,9 +775,9 @@ class ClassCase:
     ) -> Iterator[Mapping[int, Value]]:
         """Yield inputs of the class near which the probability may be least, for each alpha in `alphas`.
 
-        They are extreme inputs, at which slacks are least, and points between one of these and an input inside of the
-        class. `nearest` is a fraction of the way to the inside, which is tried first; None to try only the usual ones.
-        At most `most` inputs are yielded for the class, and for each subclass.
+        The inputs are extreme ones, at which slacks are least, and points between these and an input inside of the
+        class. `nearest` is as in `posed_at_inputs`. At most `most` inputs are yielded for the class, and for each
+        subclass.
         """
         setting = self.source.setting
         subclasses = [convex for convex in by_distances(setting, self.convex) if convex.facets != self.convex.facets]
@@ -1194,9 +1195,9 @@ class ClassCase:
     ) -> ClassResult:
         """Return the row of the report for the convex class `of`, by default this class.
 
-        The row shows the given `method` and `verdict`. If `goal` is given, it also shows the goal's sample value of the
-        open distance, and `bound` is the lower bound that was decided. With `at_corner` the row shows the input of the
-        goal's corner. `reason` is given for an undecided class.
+        The row shows the given `method` and `verdict`. If `goal` is given, the row also shows the goal's sample value
+        of the open distance, and the closed form `bound`, the lower bound of the probability in the obligation. With
+        `at_corner` the row shows the input of the goal's corner. `reason` is given for an undecided class.
         """
         convex = of or self.convex
         note = self._note(method, convex, goal, bound, at_corner=at_corner)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class ErrorRows(TableRows):
     """The question whether the expected error is at most beta at every row of a table.
 
-    It is asked as the obligation 1 - E[error] >= 1 - beta.
+    The obligation of a row is 1 - E[error] >= 1 - beta.
     """
 
     respects_requires: ClassVar[bool] = True
@@ -86,7 +86,7 @@ class ErrorRow(Record):
 
     @property
     def ends(self) -> list[str] | None:
-        """The ends of the value, as texts."""
+        """The ends of the field `value`, as texts; None if the value is not known."""
         return None if self.value is None else _ends(self.value)
 
     @property
@@ -165,10 +165,11 @@ def error_report(
     claimed: str | None,
     progress: Progress | None = None,
 ) -> ErrorReport:
-    """Return the report on the rows `every` of `source`; after Ctrl-C it has the rows so far, and is `interrupted`.
+    """Return the report on the rows `every` of `source`; after Ctrl-C the report has the rows so far.
 
-    `point` is the eps of the values, and `claimed` the text of the claimed bound, None without a claim. `engine`
-    compares errors with the greatest one. `progress` is called with the number of rows done and the number of all rows.
+    The report is then marked as `interrupted`. `point` is the eps of the values, and `claimed` the text of the claimed
+    bound, None without a claim. `engine` compares errors with the greatest one. `progress` is called with the number of
+    rows done and the number of all rows.
     """
     program = source.program
     assert isinstance(program, Erring)

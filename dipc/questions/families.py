@@ -217,7 +217,7 @@ class FamilyClaim:
     def is_vacuous(self, alpha: Fraction) -> bool:
         """Return True if beta >= 1 at all eps for `alpha`. Raises NotApplicable if that is not decided.
 
-        If beta never grows with alpha, the results for other alphas may decide it without work.
+        If beta never grows with alpha, the results for other alphas are used if they decide it.
         """
         if self.falls:
             if self._most_vacuous is not None and alpha <= self._most_vacuous:
@@ -274,8 +274,9 @@ class Family:
     """The exits of rows with one answer, whose half-spaces have constants that differ from row to row.
 
     `shares` pairs each exit with the half-spaces of its events. `forms` computes the constants that differ from the
-    numbers in a row, in the order of the half-spaces. `known` says for obligations decided so far whether the claim
-    holds; a key has the greatest alpha and the constants.
+    numbers in a row, in the order of the half-spaces. `known` says for each obligation decided so far whether the claim
+    holds; its keys are (greatest alpha, constants). `cap` is the multiple of alpha that last sufficed as a lower bound
+    of the constants, None for no bound.
     """
 
     shares: tuple[tuple[Exit, tuple[tuple[Side, ...], ...]], ...]

@@ -1,12 +1,12 @@
 """Long tables in a file, decided chunk by chunk: each chunk of rows is read, completed and decided by one worker.
 
-A *chunk* is some lines of the file. A worker, in this process or in another one, turns the lines into the numbers of
-rows of each kind and the rows that it did not prove (`ChunkAnswer`). The process that asks only reads bytes, adds
-numbers, and decides the rows that are left as it decides the rows of any table. It keeps no other rows. A cache has the
-answer of a chunk by the digest of its bytes.
+A *chunk* is some lines of the file. A worker, in this process or in another one, reads the lines of a chunk. Its answer
+(`ChunkAnswer`) has the numbers of rows of each kind and the rows that it did not prove. The main process only reads
+bytes, adds numbers, and decides the remaining rows as it decides the rows of any table. It keeps no other rows. A cache
+has the answer of a chunk by the digest of its bytes.
 
 Invariant: a report is that of the whole table, read at once. Where a chunk is refused (a mistake in a cell, an answer
-that is not the ideal's, a limit), or where many rows are left, the table is read again as a whole.
+that is not the ideal's, a limit), or where many rows are not proved, the table is read again as a whole.
 """
 
 from __future__ import annotations
@@ -289,7 +289,7 @@ class ChunkWorker:
     def _claim_of(self, rows: _ChunkRows, index: int) -> FamilyClaim:
         """Return the claim of all rows of the table as a function of alpha.
 
-        It is read at the row `index` of `rows`. Raises NotApplicable if rows differ in more than alpha.
+        The claim is read at the row `index` of `rows`. Raises NotApplicable if rows differ in more than alpha.
         """
         if self._about is None:
             table = rows.part([index], self._pool)

@@ -47,10 +47,11 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
     """Return the question whether the claim about `program` holds at every row of `table`, with the options `asked`.
 
     If `table` is None, the claim is about the inputs that `asked` names, with det as their answer. If the option
-    `classes` is true, inputs with the same obligation are one case that counts them. If it is None, this is done for
-    thousands of inputs, and from 65 inputs on where inputs may change places. If the option `as_given` is true, the
-    declared types of inputs are not changed. The option `progress` is called while the answers at the inputs are
-    computed. Raises DiagnosticError for a table, inputs or a claim that cannot be read or make no sense.
+    `classes` is true, inputs with the same obligation are one case that counts them. None groups inputs in this way if
+    there are thousands of them, or if there are at least 65 and some inputs are interchangeable. If the option
+    `as_given` is true, the declared types of inputs are not changed. The option `progress` is called while the answers
+    at the inputs are computed. Raises DiagnosticError for a table, inputs or a claim that cannot be read or make no
+    sense.
     """
     if table is None:
         program, selected = with_selection(program, asked.inputs)
@@ -406,8 +407,8 @@ class ErrorAsked:
 def errors(asked: ErrorAsked, engine: Engine, options: Options) -> errors_of_rows.ErrorReport:
     """Return the expected errors that `asked` is about, for every row or every class of inputs, decided by `engine`.
 
-    `options` has the eps at which errors are evaluated and the function that is told about progress. Raises
-    DiagnosticError for claims that make no sense.
+    `options` has the eps at which errors are evaluated, and the progress function. Raises DiagnosticError for claims
+    that make no sense.
     """
     source, point, claimed = asked.source, options.at_eps, asked.claimed is not None
     if isinstance(source, errors_of_rows.ErrorRows):
@@ -422,8 +423,8 @@ def errors(asked: ErrorAsked, engine: Engine, options: Options) -> errors_of_row
 def error_asked(program: Program, table: TableGiven | None, options: Options) -> ErrorAsked:
     """Return the question about expected errors of `program` that `options` define.
 
-    `table` has its rows; None asks about the inputs of `options`. Raises DiagnosticError if the question cannot be
-    read, or if expected errors are not known for these inputs.
+    The question is about the rows of `table`; None for the inputs of `options`. Raises DiagnosticError if the question
+    cannot be read, or if expected errors are not known for these inputs.
     """
     erring, asked = about_errors(as_program(program, options.limits), options)
     stated = resolve_claim(erring.core, _NO_ROWS, asked.claim).beta

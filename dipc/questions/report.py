@@ -559,7 +559,7 @@ class Method(StrEnum):
 
 @frozen
 class Refuted:
-    """A row at which the claim is refuted, with the row's dd.
+    """A row at which the claim is refuted, with the row's dd and the `obligation` that fails.
 
     `gamma` is the row's gamma if the claim leaves it open.
     """
@@ -609,12 +609,16 @@ class DescribedClass:
 class ClassNote(Record):
     """The additional fields of a report's row for a whole class of inputs; texts are computed when they are read.
 
-    `inputs` is the class. It is None for a row about one m, or about all m from some m on. `numbered` then names these
-    m, and `output` is det if the row is about one input. `method` is how the class was decided. `hardest` is the input
-    at which the claim is hardest to satisfy, None if the proof needs none. `variable` is the variable of the obligation
-    (`alpha*eps`, `gamma*eps` or `eps`), and `intervals` has its values. In the functions `closed_form` and `beta_form`
-    this variable is written `eps`. If `exact`, `closed_form` is the least probability of the class, else a lower bound
-    of all its probabilities. The claim for the class is that `closed_form` is at least 1 - `beta_form` for all values.
+    - `inputs` is the class. It is None for a row about one m, or about all m from some m on. `numbered` then names
+      these m, and `output` is det if the row is about one input. `numbers` is (least m of the question, first m of the
+      row) for a row about all m from some m on.
+    - `method` is how the class was decided. `hardest` is the input at which the claim is hardest to satisfy, None if
+      the proof needs none.
+    - `variable` is the variable of the obligation (`alpha*eps`, `gamma*eps` or `eps`), and `intervals` has its values.
+      In the functions `closed_form` and `beta_form` this variable is written `eps`.
+    - The obligation is that `closed_form` is at least 1 - `beta_form` for all these values. If `exact`, `closed_form`
+      is the least probability of the class, else a lower bound of all its probabilities. If `lesser`, `beta_form` is
+      only a lower bound of the claim's beta.
     """
 
     FIELDS = "answer where=conditions method exact corner obligation(variable range probability beta)"

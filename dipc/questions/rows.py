@@ -369,8 +369,8 @@ class FreeGamma(TableRows):
     """The question whether a claim holds for every gamma >= 0 at every row of a table; alpha may depend on gamma.
 
     A row has an obligation for each of several ranges of gamma. Its verdict is that of all ranges together, and its
-    evidence that of the first range that fails. If the row has a cell in the column gamma, only this gamma is asked
-    about.
+    evidence that of the first range that fails. If the row has a cell in the column gamma, the claim about this row is
+    about this gamma alone.
     """
 
     respects_requires: ClassVar[bool] = True

@@ -106,7 +106,7 @@ class Source(ABC):
 
     @property
     def numbers(self) -> tuple[str, int] | None:
-        """The constant m of a question about every m, with the least value in question; None for other questions."""
+        """The constant m of a question about every m, with the least m that it is about; None for other questions."""
         return None
 
     @property
@@ -187,9 +187,10 @@ LOGARITHMS = f"whether the claim fails depends on the direction in which its log
 class WeakerClaim(Enum):
     """The way in which the claim of an `Enclosed` question is related to the weaker claim that encloses it.
 
-    IMPLIED: a counterexample to the weaker claim refutes the claim, and a proof of it proves nothing. ITSELF: a proof
-    of the weaker claim also counts. AROUND: the weaker claim is about an interval around the claim's only eps, and
-    refutes the claim only if it fails at every eps of the interval.
+    - IMPLIED: a counterexample to the weaker claim refutes the claim, and a proof of it proves nothing.
+    - ITSELF: the weaker claim is the claim itself, so that a proof also counts.
+    - AROUND: the weaker claim is about an interval around the claim's only eps, and refutes the claim only if it fails
+      at every eps of the interval.
     """
 
     IMPLIED = "implied"
@@ -338,9 +339,9 @@ class _EnclosedCase:
 def _with_ends(found: RowResult, row: RowResult, question: Enclosed) -> RowResult:
     """Return `found`, which refutes the claim, with the ends of its failing intervals as the user typed them.
 
-    The claim's intervals of eps have irrational ends; `question` knows them. `found` is about slightly smaller
-    intervals with rational ends, and `row` about slightly larger ones. A failing interval ends at an irrational end
-    only if `row` fails there as well. Otherwise its end is only enclosed.
+    The claim of `question` has irrational ends of eps. `found` is about slightly smaller intervals with rational ends,
+    and `row` about slightly larger ones. A failing interval ends at an irrational end only if `row` fails there as
+    well. Otherwise its end is only enclosed.
     """
     ends = question.ends
     if not ends or not found.failing:

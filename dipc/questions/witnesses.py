@@ -459,8 +459,8 @@ def candidates(
 
     `slots` are the numeric inputs. First come extreme inputs: the corner of `lower`, or inputs where one of its slacks
     is least. Then come inputs between an extreme input and an inner input of the region, or of `guards`: the extreme
-    input itself may belong to another class. `nearest` is a fraction of the way to the inner input, tried before the
-    usual ones.
+    input itself may belong to another class. `nearest` is a fraction of the way to the inner input, tried before 1,
+    1/2, 1/4, …; None for these alone.
     """
     inputs = convex.inputs
     within = [guard.guard for guard in inputs.region.guards]
@@ -528,9 +528,9 @@ def near_integers(
 ) -> Iterator[dict[int, Fraction]]:
     """Yield the points `proposed` with integers in place of the values of the inputs `whole`.
 
-    Both neighbors are tried of each value that is not an integer, or only the nearer one if there are many such values.
-    If none of the new points satisfies `within`, nearby integers that do are searched and yielded first. A point that
-    is yielded may violate `within`. If there are inputs in `whole`, each point is yielded once.
+    A value that is not an integer is replaced by both neighboring integers in turn, or only by the nearer one if there
+    are many such values. If none of the new points satisfies `within`, nearby integers that do are searched and yielded
+    first. A point that is yielded may violate `within`. If there are inputs in `whole`, each point is yielded once.
     """
     seen: set[tuple[Fraction, ...]] = set()
     for point in proposed:
@@ -580,9 +580,9 @@ def _nearest(
 
 
 def _length(point: Mapping[int, Fraction]) -> int:
-    """Return a slot that no coordinate of `point` has; it stands for an additional unknown of a linear program.
+    """Return a slot that no coordinate of `point` has, as the key of an additional unknown of a linear program.
 
-    This unknown is the distance by which coordinates are rounded at most.
+    The value of this unknown is the greatest distance by which a coordinate is rounded.
     """
     return 1 + max(point)
 
