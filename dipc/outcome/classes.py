@@ -208,7 +208,7 @@ _METHODS = {
 def class_fields(row: RowResult) -> Iterable[tuple[str, str]]:
     """Yield pairs of a label and a text: the conditions on the inputs of the class `row`, and their right answer.
 
-    A class that represents others adds the number of these.
+    If the class represents other classes, another pair has the number of classes.
     """
     assert isinstance(row, ClassResult)
     assert row.note is not None

@@ -72,8 +72,8 @@ class Curve:
 
     `name` lists the rows or classes with this inequality, and `labels` has the names of both curves. `intervals` are
     the values of the variable for which the inequality is claimed. `failing` are the intervals where it fails, and
-    `counterexample` is one value there. `needed` encloses the values at which both curves are equal if `factor` is the
-    least factor with which the inequality holds. If `is_limit` is true, `bound` is the number that must not be
+    `counterexample` is one value there. If `factor` is the least factor with which the inequality holds, `needed`
+    encloses the values at which both curves are equal. If `is_limit` is true, `bound` is the number that must not be
     exceeded, as for a privacy claim. Formulas write `letter` for a variable that is a product with eps.
 
     `drawn` computes `xs`, values of the variable, and the values of both curves there: `bounds` and `required`. A value
@@ -264,10 +264,10 @@ def _of_classes(source: Source, engine: Engine, most: int) -> tuple[Curve, ...]:
 
 
 def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
-    """Return at most `most` curves, one for each inequality of the claim that `tightest` is the answer for.
+    """Return at most `most` curves, one for each inequality of the claim with the least factor in `tightest`.
 
-    In the claim, beta is multiplied by the least factor with which it holds. Inequalities that need the whole factor
-    come first. The result is empty if no factor suffices.
+    In this claim, beta is multiplied by the factor. Inequalities that hold for no smaller factor come first. The result
+    is empty if no factor suffices.
     """
     if tightest.factor is None:
         return ()
@@ -285,7 +285,7 @@ def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
 
 
 def _of_solution(solution: Solution, most: int) -> tuple[Curve, ...]:
-    """Return at most `most` inequalities of the claim in which `solution`, a least number, has been filled in.
+    """Return at most `most` curves, one for each inequality of the claim with the least number in `solution`.
 
     Inequalities of the cases that prevent a smaller number come first. The result is empty if no number was found.
     """
@@ -316,10 +316,10 @@ def _failing(
 
 
 def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> tuple[Curve, ...]:
-    """Return a picture's curves of a claim about privacy, one for each of at most `most` compared sets of outputs.
+    """Return the curves for a claim about privacy, one for each of at most `most` compared sets of outputs.
 
     A curve has two lines: the greatest probability that the claim allows for the outputs, and their actual probability.
-    If `report` has a counterexample to `question`, the first curve shows where it refutes the claim. The result is
+    If `report` has a counterexample to `question`, the first curve marks the eps where the claim fails. The result is
     empty if a probability has no closed form.
     """
     intervals, counterexample = report.claim.intervals, report.counterexample
@@ -437,7 +437,7 @@ def _rational(value: float) -> Fraction:
 
 
 def _number(form: Probability | BetaForm, eps: Fraction) -> float | None:
-    """Return the value of `form` at `eps`, to a few digits; None if it has no value, or its numbers are huge."""
+    """Return the value of `form` at `eps`, to a few digits; None if it has no value, or its numbers are too large."""
     try:
         if isinstance(form, EnclosedForm):
             return float(sum(form.enclosure(eps, _DIGITS)) / 2)
@@ -800,7 +800,7 @@ def _mark_maximum(
 def _need(one: Inequality, eps: Fraction) -> float | None:
     """Return (1 - bound)/beta at `eps`, the least factor of beta with which the inequality `one` holds there.
 
-    It has a few digits, and is None if beta is not positive, or the numbers are huge.
+    The result has a few digits. It is None if beta is not positive, or if the numbers are too large.
     """
     if isinstance(one.bound, EnclosedForm):
         value = _number(one.bound, eps)

@@ -198,9 +198,10 @@ _PYTHON_KINDS = {tokenize.COMMENT: "comment", tokenize.NUMBER: "number", tokeniz
 
 
 def document(title: str, sections: Iterable[str], curves: Sequence[Curve] = ()) -> str:
-    """Return a page with the `title` and the `sections`, and a plot of `curves`, if any, after the first section.
+    """Return a page with the `title` and the `sections`, and a plot of `curves` after the first section.
 
-    The page makes no request: its policy forbids every request, and runs only the script inside it.
+    Without curves there is no plot. The page makes no request: its policy forbids every request, and runs only the
+    script inside it.
     """
     first, *others = sections
     scripts = [_asset("uplot.min.js"), _asset("plot.js")] if curves else []
@@ -411,7 +412,7 @@ _LONGEST = 4_000
 def closed_forms(curves: Sequence[Curve], other: str = "β") -> str:
     """Return a section with the formulas of each of `curves`: of the first curve, and of 1 minus the second one.
 
-    `other` is the label of the latter formula, such as β for the allowed probability of failure.
+    `other` is the label of the second formula, such as β for the allowed probability of failure.
     """
     sections = []
     for curve in curves:
@@ -443,7 +444,8 @@ def typeset(form: ClosedForm, variable: str = "eps") -> str:
 def passed_lines(program: Program, row: RowResult) -> frozenset[int]:
     """Return the numbers, from 1, of the lines of `program` with an instruction on some path to the answer of `row`.
 
-    The paths start at the finite inputs of `row` and end with its finite outputs. Raises Undecided past a limit.
+    The paths start at the finite inputs of `row` and end with its finite outputs. Raises Undecided if a limit is
+    exceeded.
     """
     import networkx as nx
 

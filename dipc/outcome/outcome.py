@@ -29,8 +29,8 @@ class Tone(Enum):
 class ExitStatus(Enum):
     """The kind of an answer, which sets the exit code.
 
-    It says whether the expected answer was proved, or its negation, or neither, or whether a question could not be
-    asked.
+    HOLDS means that the expected answer was proved, FAILS that its negation was proved, and OPEN that neither was.
+    BAD_INPUT means that a question could not be asked.
     """
 
     HOLDS = 0
@@ -330,8 +330,8 @@ def render_parts(blocks: Iterable[ReportBlock], look: Look | None = None) -> str
 def wrap(text: str, width: int, hanging: int = 0) -> list[str]:
     """Return `text` in lines of at most `width` characters, if its words allow.
 
-    All lines but the first begin with `hanging` blanks. No word is broken, no line ends after the sign of a summand,
-    and the lines joined by blanks are the text.
+    All lines but the first begin with `hanging` blanks. No word is broken, and no line ends after the sign of a
+    summand. Joined by blanks, the lines give `text` again.
     """
     glued = text.replace(" + ", f" +{GLUE}").replace(" - ", f" -{GLUE}")
     lines = textwrap.wrap(

@@ -120,9 +120,9 @@ def _enclosures(answer: PrivacyAnswer) -> Iterator[tuple[Fraction, Fraction] | N
 
 
 def _is_wide(value: tuple[Fraction, Fraction] | None, digits: int) -> bool:
-    """True if the enclosure `value` has fewer than `digits` certain digits and is not an answer as it stands.
+    """Return True if the enclosure `value` has too few certain digits to be an answer: fewer than `digits`.
 
-    An enclosure whose width is at most 10^(-2·`digits`) counts as an answer although its first digits may differ.
+    An enclosure whose width is at most 10^(-2·`digits`) is an answer although its first digits may differ.
     """
     if value is None:
         return False
@@ -132,7 +132,7 @@ def _is_wide(value: tuple[Fraction, Fraction] | None, digits: int) -> bool:
 
 
 def _is_open(answer: PrivacyAnswer, digits: int) -> bool:
-    """True if a number in `answer` is not known, or is enclosed with fewer digits than `digits`."""
+    """Return True if a number in `answer` is not known, or is enclosed with fewer digits than `digits`."""
     if isinstance(answer, Constant) and not answer.exact and (answer.proved is None or answer.refuted_below is None):
         return True
     if isinstance(answer, LeastDelta) and answer.at is not None and _is_wide(answer.at[1], digits):
@@ -141,7 +141,7 @@ def _is_open(answer: PrivacyAnswer, digits: int) -> bool:
 
 
 def privacy_line(answer: PrivacyAnswer, digits: int = DIGITS) -> str:
-    """Return the result `answer` in one sentence; a number with fewer digits than `digits` is undecided."""
+    """Return the result `answer` in one sentence; a number with fewer digits than `digits` is reported as undecided."""
     line = _known_line(answer, digits)
     return f"UNDECIDED: {line}" if not isinstance(answer, Constant) and _is_open(answer, digits) else line
 
@@ -515,7 +515,7 @@ _FAR = Fraction(10**6)
 def _output_options(counterexample: PrivacyCounterexample) -> Sequence[str] | None:
     """Return the options with which `dipc prob` and `dipc simulate` show the outputs of `counterexample`.
 
-    None are needed for finite outputs, which both commands list. The result is None if the commands have no options for
+    The result is empty for finite outputs, which both commands list without options. It is None if no options select
     these outputs, such as intervals of different lengths.
     """
     if len(counterexample.outputs) > 1:

@@ -91,8 +91,8 @@ def build(view: ChainView, weights: Weights, measurer: Measurer | None = None, o
     """Return the chain `view` with the exact probability of each step, as far as it is known.
 
     `weights` are the weights of the program's choices, and `measurer` measures comparisons of noises (by default a new
-    one). `only_at` is the single eps of the program, if it has one. Steps of probability 0, and states that only these
-    reach, are left out. If all probabilities of the steps from a state are known, they sum to exactly 1.
+    measurer). `only_at` is the single eps of the program, if it has one. Steps of probability 0, and states that only
+    these steps reach, are left out. If all probabilities of the steps from a state are known, they sum to exactly 1.
     """
     measurer = measurer or Measurer()
     known: dict[Event, Closed] = {}
@@ -182,7 +182,10 @@ def place_text(state: StateView) -> str:
 
 
 def outcome(dtmc: Dtmc, title: str, eps: Fraction | None = None) -> Outcome:
-    """Return the outcome that shows the chain `dtmc` under `title`; `eps` adds the value of every probability there."""
+    """Return the outcome that shows the chain `dtmc` under `title`.
+
+    If `eps` is given, each probability is also shown with its value at this eps.
+    """
     return Outcome(
         program=title,
         line=f"{title}: {count(len(dtmc.states), 'state')}, {count(dtmc.step_count, 'step')}",
@@ -225,7 +228,8 @@ def _step(step: Transition, eps: Fraction | None) -> Line:
 def dot_text(dtmc: Dtmc, name: str, eps: Fraction | None = None) -> str:
     """Return the chain `dtmc` as a DOT digraph called `name`, with one box for each state.
 
-    Boxes are labeled as in the text format. With `eps` every probability is also a number there.
+    Boxes are labeled as in the text format. If `eps` is given, each probability is also shown with its value at this
+    eps.
     """
     lines = [
         f"digraph {quoted([name], end='')} {{",
@@ -309,9 +313,9 @@ def outcomes_at(
     """Return all outputs of `program` at the input `values`, or only the one with the values `wanted`.
 
     A real or int output may differ from its wanted value by at most `gamma`. If `eps` is given, probabilities are also
-    enclosed there. `progress` is called with the number of outputs that are done. The total is the sum of the
+    enclosed at this eps. `progress` is called with the number of outputs that are done. The total is the sum of the
     probabilities that are listed. If the only output that is not finite is an int, its values around the most likely
-    one are separate outputs, and all values beyond them are another. Raises Undecided past a limit.
+    one are separate outputs, and one more output has all other values. Raises Undecided if a limit is exceeded.
     """
     core = program.core
     if eps is not None:
@@ -370,7 +374,7 @@ def _with_ints(
 
 
 def _middles(program: Program, values: Mapping[str, Value], slot: int) -> set[int]:
-    """Return the values of the int output in `slot` when each noise has its mean, rounded down.
+    """Return the values of the int output in `slot`, rounded down, when each noise has its mean.
 
     There is one value for each path of `program` from the input `values` to an exit.
     """

@@ -247,7 +247,8 @@ def claim_fields(report: Report, statement: Statement) -> Iterable[tuple[str, st
 def scope_text(report: Report) -> str | None:
     """Return the eps where the claim of `report` is not vacuous.
 
-    None if it is vacuous nowhere, or if every row leaves its outputs empty, so that nothing is claimed.
+    The result is None if the claim is vacuous for every eps, or if every row leaves its outputs empty, so that nothing
+    is claimed.
     """
     counts = report.counts
     if counts.unconstrained == counts.rows:
@@ -272,9 +273,10 @@ def _counterexamples(report: Report) -> Iterator[ReportBlock]:
 
 
 def worst_first(rows: Iterable[RowResult], most: int) -> list[RowResult]:
-    """Return at most `most` of `rows`: those with the greatest shortfalls, which have the smaller row number if equal.
+    """Return at most `most` of `rows`, those with the greatest shortfalls, in decreasing order.
 
-    A shortfall is how far the probability at the row's counterexample is below the required one.
+    Of rows with equal shortfalls, the one with the smaller number comes first. A shortfall is how far the probability
+    at the row's counterexample is below the required one.
     """
     margins: dict[int, tuple[Counterexample, Fraction]] = {}
 

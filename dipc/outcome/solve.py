@@ -197,7 +197,7 @@ def _beta_headline(solution: BetaSolution, digits: int) -> str:
 
 
 def _what_rows_do(solution: Solution) -> str:
-    """Return a predicate such as `fails for smaller eps`, whose subject is the rows that determine `solution`."""
+    """Return a predicate such as `fails for smaller eps`; its subject is the row or rows that determine `solution`."""
     if solution.status == "undecided":
         return "is undecided"
     if solution.status == "none":
@@ -257,7 +257,10 @@ def _details(solution: Solution) -> Iterable[tuple[str, str]]:
 
 
 def _other_alphas(solution: AlphaSolution, value: Fraction) -> Iterable[tuple[str, str]]:
-    """Yield the lines about alphas above `value`, the least alpha of `solution`, and about `dipc check` with it."""
+    """Yield lines about claims with other alphas than `value`, the least alpha of `solution`.
+
+    They are about alphas above `value`, and about a check with alpha = `value`, which may include more rows.
+    """
     if solution.from_there_on:
         yield "holds for", f"every alpha >= {value}, at the rows with dd > alpha"
     else:
@@ -383,7 +386,7 @@ _TITLES = {
 
 
 def interval_outcome(intervals: Intervals, asked: UserQuestion) -> Outcome:
-    """Return the outcome of `dipc interval`: the `intervals`, none, or undecided.
+    """Return the outcome of `dipc interval`: the `intervals`, or that there are none, or that none was found.
 
     `asked` is the question as the user put it.
     """
@@ -479,7 +482,7 @@ _LISTED = 12
 def tuned_outcome(tuned: Tuned, path: str) -> Outcome:
     """Return the outcome of `dipc tune`, whose result is `tuned`, for the program in the file `path`.
 
-    It is undecided if nothing is known, or a constant of privacy is only enclosed.
+    The outcome is undecided if nothing is known, or if a constant of privacy is only enclosed.
     """
     best = tuned.best
     standing = ExitStatus.OPEN if best is None or not best.exact else ExitStatus.HOLDS

@@ -274,7 +274,7 @@ def _by_rows(tightest: Tightest) -> dict[tuple[int, ...], list[TightSpot]]:
     """Return the places in `tightest` where beta needs the least factor, by the rows or classes they belong to.
 
     A place is an inequality and a value of its variable. Some places need the factor itself, and others only approach
-    it, as for eps towards 0. If a group has places of both sorts, only the former are kept.
+    it, as for eps towards 0. If a group has places of both sorts, only those that need the factor itself are kept.
     """
     by_rows: dict[tuple[int, ...], list[TightSpot]] = {}
     for spot in tightest.places:
@@ -346,7 +346,7 @@ def _inverse_text(low: Fraction, high: Fraction) -> str:
 def _place(tightest: Tightest, spots: Sequence[TightSpot], does: tuple[str, str]) -> Sequence[Part]:
     """Return a block of text about `spots`, the places in `tightest` where some rows need the least factor.
 
-    All places are of the same rows. `does` has the predicate of the heading for one row, and that for several rows.
+    All places are of the same rows. The heading is about one row or several: `does` has its predicate for each case.
     """
     rows = spots[0].claimed.rows
     names = numbered(tightest.word, rows)

@@ -47,8 +47,8 @@ _LONGEST_FRACTION = 24
 def enclosed_text(low: Fraction, high: Fraction, digits: int = DIGITS) -> str:
     """Return the text of a number between `low` and `high`: its leading digits, at most `digits`, followed by `…`.
 
-    In absolute value the number is at least the shown one, and less than one unit of the last digit away. If the
-    enclosure has less than three digits in common, the text is `0.9 ± 1e-20`. An exact decimal number is written
+    The absolute value of the number is at least the shown one, and exceeds it by less than one unit of the last digit.
+    If the two ends have less than three digits in common, the text is `0.9 ± 1e-20`. An exact decimal number is written
     exactly.
     """
     if low == high:
@@ -71,11 +71,11 @@ def exact(value: Fraction, digits: int = DIGITS) -> str:
 
 
 def cell_text(low: Fraction, high: Fraction, most: int | None = None) -> str:
-    """Return the digits of a number that are known, and `…` after them.
+    """Return the known digits of a number between `low` and `high`, followed by `…`.
 
-    `low` has the known digits, and `high` is one unit of the last digit more. An exact number (low == high) is written
-    with its decimal, such as `17/10 = 1.7`. `most` is the greatest number of digits that are shown; by default all are.
-    If the ends of a wider enclosure differ in the digits to be shown, the text is `0.125 ± 1e-30`.
+    The two ends differ by one unit of the last known digit. An exact number (low == high) is written with its decimal,
+    such as `17/10 = 1.7`. `most` is the greatest number of digits that are shown; by default all are. If the ends of a
+    wider enclosure differ in the digits to be shown, the text is `0.125 ± 1e-30`.
     """
     if low == high:
         return rational(low)
@@ -101,7 +101,7 @@ def rational(value: Fraction, digits: int = DIGITS) -> str:
 
 
 def _with_whole_part(value: Fraction, digits: int) -> int:
-    """Return the number of digits, at least `digits`, that shows all digits of `value` before the decimal point."""
+    """Return `digits`, or more if all digits of `value` before the decimal point need more."""
     return max(digits, magnitude(value) + 1) if value else digits
 
 
@@ -111,7 +111,7 @@ def truncated(value: Fraction, digits: int) -> Fraction:
 
 
 def agreement(first: tuple[Fraction, Fraction], second: tuple[Fraction, Fraction]) -> int:
-    """Return the number of digits in which the disjoint enclosures `first` and `second` are written to look different.
+    """Return the number of digits with which the disjoint enclosures `first` and `second` are shown as different.
 
     It is 3 more than the digits that are needed to tell them apart, and at least DIGITS.
     """
@@ -205,7 +205,7 @@ def groups(values: Mapping[str, str | None]) -> Iterator[Group]:
 
     An array of at least two elements is one item if all of its elements are given, from index 1 on: its index is None,
     and its values are those of all elements. Every other element is an item with its index and one value. For a
-    variable that is no element, the index is None.
+    variable that is not an element, the index is None.
     """
     array: str | None = None
     elements: list[tuple[int, str]] = []
@@ -357,9 +357,9 @@ def no_input(sign: str) -> str:
 def saying_text(scopes: Mapping[str, ClaimScope], eps: str, beta: str = "beta") -> str | None:
     """Return a text with the values of each variable, a key of `scopes`, where the claim is not vacuous.
 
-    An example is `for eps > 14.3340757…, where beta < 1`. None means that the claim is vacuous nowhere. `eps` is the
-    text of the intervals of eps in the question, and `beta` the text of the function that is at least 1 where the claim
-    is vacuous.
+    An example is `for eps > 14.3340757…, where beta < 1`. The result is None if the claim is vacuous for all values.
+    `eps` is the text of the intervals of eps in the question, and `beta` the text of the function that is at least 1
+    where the claim is vacuous.
     """
     texts = []
     for variable, says in scopes.items():
@@ -409,7 +409,7 @@ def number_text(point: EndPoint) -> str:
 
 
 def union_text(texts: Iterable[str], most: int) -> str:
-    """Return the union of the intervals `texts`, at most `most` of them and the number of the others."""
+    """Return the union of the intervals `texts` as text; after `most` intervals, say how many more there are."""
     listed = list(texts)
     more = [] if len(listed) <= most else [f"{len(listed) - most} more intervals"]
     return " ∪ ".join([*listed[:most], *more])
@@ -581,8 +581,8 @@ def _disputed_text(core: CoreProgram) -> str | None:
 def _claim_text(name: str, option: object, program: Program, table: Table, beta: object = None) -> str:
     """Return the text of alpha, beta or gamma, called `name`, in a claim about `program`.
 
-    A column of `table` comes first, then `option`, the value given on the command line, and then the program's claim
-    block. `beta` is the command line's value of beta.
+    The text comes from a column of `table`, else from `option`, the value given on the command line, and else from the
+    program's claim block. `beta` is the command line's value of beta.
     """
     if name in table.columns:
         return f"the table's column `{name}`"
