@@ -244,8 +244,8 @@ class _Set:
 def _promising(rated: Sequence[tuple[float, float]], runs: tuple[int, int], error: float) -> int:
     """Return the index in `rated` of the set whose test is expected to give the greatest lower bound of the loss.
 
-    `rated` has the exact probabilities of each set at both inputs, `runs` is the number of runs at each, and `error` is
-    the probability that one Clopper-Pearson bound fails.
+    `rated` has the exact probabilities of each set at both inputs, `runs` is the number of runs at each input, and
+    `error` is the probability that one Clopper-Pearson bound fails.
     """
 
     def promised(each: tuple[float, float]) -> float:
@@ -354,7 +354,10 @@ def _is_one_of(chosen: frozenset[_Answer], values: Sequence[Value | None]) -> bo
 
 
 class _RealLaws:
-    """The exact distributions at two inputs of outputs some of which are real, with sets that are worth testing."""
+    """The exact distributions of outputs at two inputs, with sets that are worth testing.
+
+    Some of the outputs are real.
+    """
 
     def __init__(self, program: Program, values: Sequence[Mapping[str, Value]], eps: Fraction) -> None:
         self._names, self._eps = program.outputs, eps
@@ -375,8 +378,8 @@ class _RealLaws:
     def sets(self, first: int) -> list[_Set]:
         """Return sets of outputs to test: a worst set for each of several budgets up to the loss of the program.
 
-        For a budget b, a worst set S maximizes Pr[S] - e^(b·eps)·Pr'[S], where Pr is for the input with index `first`,
-        and Pr' for the other. Raises Undecided if a worst set is not known.
+        For a budget b, a worst set S maximizes Pr[S] - e^(b·eps)·Pr'[S], where Pr is the probability at the input with
+        index `first`, and Pr' at the other input. Raises Undecided if a worst set is not known.
         """
         most = _MOST_LOSS if self._exact is None else self._exact[0]
         one, two = self._points[first], self._points[1 - first]

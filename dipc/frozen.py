@@ -1,9 +1,9 @@
 """Frozen dataclasses whose methods are shared, and modules that load when they are first used, for a quick start.
 
 `dataclasses` compiles six functions for each frozen class with slots, and creates the class twice, which would take
-half of the time to start. Here `dataclasses` only finds the fields. `__init__` is compiled, and the other methods are
-closures that all classes share, over a getter of the fields that is written in C. The result is a dataclass for
-`fields`, `replace`, `asdict` and patterns.
+half of the time to start. Here `dataclasses` only finds the fields, and only `__init__` is compiled. All classes share
+the code of the other methods, which read the fields through a getter that is written in C. The result is a dataclass
+for `fields`, `replace`, `asdict` and patterns.
 """
 
 from __future__ import annotations

@@ -61,9 +61,10 @@ class SignPiece:
 
 
 def intervals_of(eps: str | None, only_at: Fraction | None = None) -> tuple[Interval, ...]:
-    """Return the intervals of the text `eps`, such as "(0, 1], (2, inf)"; for None all eps, or only `only_at`.
+    """Return the intervals of the text `eps`, such as "(0, 1], (2, inf)".
 
-    Raises DiagnosticError, and ValueError if the function is known at `only_at` alone and `eps` is anything else.
+    If `eps` is None, the result is all eps > 0, or only `only_at` if that is given. Raises DiagnosticError for a text
+    that is not intervals, and ValueError if the function is known at `only_at` alone and `eps` is anything else.
     """
     if eps is None:
         return (Interval.POSITIVE if only_at is None else Interval(only_at, only_at, True, True),)

@@ -220,7 +220,7 @@ class Options:
 
     @property
     def claim_parts(self) -> dict[str, Any]:
-        """The parts of claims that are given, by name, such as {"beta": "exp(-eps)"}.
+        """The given parts of the claim, by name, such as {"beta": "exp(-eps)"}.
 
         The names are in the order in which commands have them.
         """

@@ -94,8 +94,8 @@ def _outcome(members: list[Member], asked: UserQuestion, *, ranged: bool) -> Out
 def _member(asked: UserQuestion, work: Work, constants: Mapping[str, Fraction], *, ranged: bool) -> Member:
     """Return the least factor of beta for the program of the question `asked`, with the values `constants`.
 
-    `work` loads the program and shows the progress. If `ranged` is true, the program is asked about with several values
-    of its constants, and an error says for which of them it occurred.
+    `work` loads the program and shows the progress. If `ranged` is true, the question is about several values of
+    constants, and an error names those for which it occurred.
     """
     try:
         program = work.program(constants)

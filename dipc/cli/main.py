@@ -137,12 +137,12 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def collect_rarely() -> None:
-    """Make garbage collection rare: it takes half of the time on chains with millions of objects and no garbage."""
+    """Make garbage collection rare: on chains with millions of objects it takes half of the time and frees nothing."""
     gc.set_threshold(1_000_000, 50, 50)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line `arguments`, by default that of the process, and end the process with its exit code."""
+    """Run the command line `arguments`, by default those of the process, and end the process with its exit code."""
     if (instruction := os.environ.get(COMPLETE)) is not None:
         sys.exit(import_module("dipc.cli.tools").complete(cli, instruction))
     # Exact numbers may be long. The numbers of claims are bounded where they are read, all others by the limits.

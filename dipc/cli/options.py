@@ -89,7 +89,7 @@ def positive_option(option: str, text: str) -> Fraction:
 
 
 def gamma_of_outputs(text: str | None, outputs: tuple[str, ...]) -> Fraction:
-    """Parse `text`, the value of the option `--gamma`, which belongs to `--output`; None is 0.
+    """Return the value of the option `--gamma`, which belongs to `--output`, from its `text`; 0 if that is None.
 
     Raises DiagnosticError if the value is negative, or if `outputs`, the values of `--output`, are empty.
     """
@@ -102,7 +102,10 @@ def gamma_of_outputs(text: str | None, outputs: tuple[str, ...]) -> Fraction:
 
 
 def share_option(option: str, text: str) -> Fraction:
-    """Parse `text`, the exact value of `option`, a number between 0 and 1 or a percentage. Raises DiagnosticError."""
+    """Parse `text`, the exact value of `option`, a number between 0 and 1 or a percentage.
+
+    Raises DiagnosticError for other texts.
+    """
     unit, whole = ("%", 100) if text.strip().endswith("%") else ("", 1)
     reason = "does not lie between 0 and 1"
     return _exact_option(option, text, reason, lambda value: 0 < value < whole, unit) / whole
@@ -330,7 +333,10 @@ class Work:
         self.stack = click.get_current_context().with_resource(ExitStack())
 
     def program(self, constants: Mapping[str, Fraction] | None = None, eps: GivenEps = None) -> Program:
-        """Return the question's program with `constants`, by default those of -D, for `eps`. Raises DiagnosticError."""
+        """Return the question's program with `constants`, by default those of -D, read for `eps`.
+
+        Raises DiagnosticError if it cannot be read.
+        """
         result = parse_definitions(self._asked.definitions) if constants is None else constants
         options = self._asked.options
         source = source_at(self._asked.program_path)

@@ -205,8 +205,8 @@ def check_table(path: Path | None) -> None:
 def check_distinct(written: Mapping[str, Path | None], *read: Path | None) -> None:
     """Raise DiagnosticError if two options name one file, or an option names a file of `read`.
 
-    `written` has the file that each option writes. Only the last result would remain, or the program or the table would
-    be lost.
+    `written` has the file that each option writes. Without this check, only the last result would remain, or the
+    program or the table would be lost.
     """
     sources = {_file(path) for path in read} - {None}
     seen: dict[Path, str] = {}
@@ -283,7 +283,10 @@ def _replacing(path: Path) -> Iterator[TextIO]:
 
 
 def write_text(path: Path | None, text: str) -> None:
-    """Write `text` to stdout, or as a whole to the file `path`; on stdout in ASCII where it cannot hold the text."""
+    """Write `text` to stdout, or as a whole to the file `path`.
+
+    A stdout whose encoding cannot hold the text gets it in ASCII.
+    """
     if path is None:
         write(sys.stdout, text)
         return

@@ -259,8 +259,8 @@ def _estimated(program: Program, loss: Loss, mode: _Mode) -> Any:
 def _check_for_all(asked: UserQuestion, mode: str | None, others: Mapping[str, str | Path | None]) -> None:
     """Raise DiagnosticError if a question with `--for-all` also has an option that is for a single program.
 
-    `asked` is the question. `mode` is the option that replaces the verdict, if any: only `--constant` is allowed.
-    `others` has further options by name, which must be None.
+    `asked` is the question. `mode` says which number to find in place of a verdict: only that of `--constant` is
+    allowed. `others` has further options by name, which must be None.
     """
     if asked.options.open_constant(asked.options.inputs) is None:
         return

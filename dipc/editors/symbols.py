@@ -75,7 +75,7 @@ def symbol_at(text: str, offset: int) -> Symbol | None:
 def name_at(text: str, offset: int) -> Span | None:
     """Return the place of the name in `text` that contains `offset` or ends there.
 
-    None if there is no such name, or if it is in a comment.
+    The result is None if there is no such name, or if it is in a comment.
     """
     line = text.rfind("\n", 0, offset) + 1
     if "#" in text[line:offset]:
@@ -265,7 +265,7 @@ def mistakes(text: str) -> Sequence[Diagnostic]:
 def probabilities(text: str) -> str | None:
     """Return the probability of each answer of the program `text`, in closed form, at the one input of its claim.
 
-    None if the claim has several inputs or none, or no output is finite.
+    The result is None if the claim has several inputs or none, or if no output is finite.
     """
     try:
         program = load_source(SourceText(_NAME, text), {}, None).with_limits(Limits(steps=10**8, states=10_000))

@@ -116,7 +116,7 @@ def claims_files(paths: Sequence[Path]) -> Iterator[Path]:
 
 
 def read_claims(path: Path) -> tuple[ExpectedClaim, ...]:
-    """Return the claims of the file `path`, in order; at least one. Paths in the file are relative to it.
+    """Return the claims of the file `path`, at least one, in order; paths in the file are relative to it.
 
     The claims of a Python file are those of its mechanisms, which are expected to be accurate. Raises DiagnosticError
     with all mistakes in the file.
@@ -440,7 +440,10 @@ def _program(claim: ExpectedClaim) -> Program:
 
 
 def report_of(source: Question) -> Report:
-    """Decide the question `source` and return its report. Raises DiagnosticError and Undecided."""
+    """Decide the question `source` and return its report.
+
+    Raises DiagnosticError for a mistake in the question, and Undecided if it cannot be asked exactly.
+    """
     return answer(source, Engine(source.program.measurer, source.program.limits))
 
 
@@ -495,7 +498,7 @@ def run_claims(
     """Yield the results of `claims` in order, each as soon as it and all earlier results are known.
 
     At most `jobs` claims are decided at a time, each in a process of its own. `cache` is a file that keeps decisions,
-    or None. Neither of the two changes a result.
+    or None. No result depends on `jobs` or `cache`.
     """
     ask = partial(outcome_of, cache=cache)
     processes = min(job_count(jobs), len(claims))

@@ -50,7 +50,7 @@ _CLAIMED = re.compile(rb"^@(dipc\.)?mechanism\([^@]*?\bclaim\s*=", re.MULTILINE)
 
 
 def _claims(path: Path) -> bool:
-    """True if the Python file `path` has mechanisms with claims, or has mistakes that keep it from being parsed.
+    """Return True if the Python file `path` has mechanisms with claims, or has mistakes that prevent its parsing.
 
     Code inside a string does not count.
     """
