@@ -1,7 +1,8 @@
 """Obligations with their betas and denominators, each written once, with the proof of its verdict.
 
-A beta may be the least of the greatest of several closed forms, as the checker reads it in the claim. Then cells with
-rational ends say which of the closed forms suffices on which interval. Signs are proved by data of `dipc.sign`.
+A beta may be the least of the greatest of several closed forms, as the checker reads it in the claim. For such a beta,
+cells with rational ends say which of the closed forms suffices on which interval. Signs are proved by data of
+`dipc.sign`.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
     """Return the text of the certificate of `report`, which `question.decide` has returned with its proofs kept.
 
     `tool` is named as the writer. If a claim for every m is refuted, the certificate refutes it for one m. Raises
-    Uncertified if the format has no certificate.
+    Uncertified if there is no certificate of such a report.
     """
     if report.verdict is PrivacyVerdict.UNDECIDED:
         raise Uncertified("the claim is undecided")

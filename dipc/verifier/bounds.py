@@ -600,7 +600,7 @@ class OpenRun(Execution):
       are one conjunction of half-spaces. A bound of the ways through this state is at least the sum of the bounds
       without it.
     - `shifts` has an entry for each noise: the inputs in the mean of its first draw, or None if there are none. In
-      expressions, the noise is the drawn noise plus these inputs. The difference of two draws around an input is then a
+      expressions, the noise is the drawn noise plus these inputs. The difference of two draws around an input is thus a
       difference of two noises, without the input. Every half-space contains a noise, so that the same half-spaces imply
       or exclude each other at all inputs.
     """

@@ -188,7 +188,7 @@ def least_decay(claim: Claim, budget: Budget) -> Fraction | None:
 def in_product(form: Form) -> Closed | None:
     """Return the function g with `form` = g(A·eps), where A is the only unknown number in the form.
 
-    For a form Σ c·(A·eps)^j·e^{r·A·eps} the function is g(t) = Σ c·t^j·e^{r·t}. None for a form of another kind.
+    For a form Σ c·(A·eps)^j·e^{r·A·eps} the function is g(t) = Σ c·t^j·e^{r·t}. For other forms, return None.
     """
     if form.denominator != ONE or len({name for growth in form.numerator for name, _, _ in growth}) > 1:
         return None
@@ -264,7 +264,7 @@ def slack_key(form: Mapping[int, Fraction], constant: Fraction, radius: int) -> 
     """Return a normal form of the slack `form` + `constant` + `radius`·gamma, and the factor that makes it the slack.
 
     The factor is positive, and slacks that are positive multiples of each other have one normal form: the absolute
-    values of its coefficients, with that of gamma, add up to 1. None if the slack is a constant.
+    values of its coefficients, with that of gamma, add up to 1. Return None if the slack is a constant.
     """
     size = sum((abs(c) for c in form.values()), Fraction(radius))
     if not size:

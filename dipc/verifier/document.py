@@ -505,7 +505,7 @@ class Document:
     - `data` is its JSON object, `size` the number of characters of its text, and `question` the kind of its question.
     - `program` and `table` are the program and the table that the certificate states.
     - A certificate about a least number consists of a proof, `proved`, and a refutation, `refuted`, one of which may be
-      missing. `program` and `table` are then those of the proof and the refutation.
+      missing. Its `program` and `table` are those of the proof and the refutation.
     """
 
     question: Question

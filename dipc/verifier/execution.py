@@ -487,7 +487,7 @@ class Execution:
         """Return the last state that the run from `state` reaches before it branches, draws or ends.
 
         For speed, the states before it are skipped. No state is skipped in a program with `while`, or once noises are
-        constrained, since then states with the same next instruction may have to be united.
+        constrained, because it may have to be united with other states that have the same next instruction.
         """
         while self._goes_ahead and not state.known.rows:
             instruction = self.machine.code[state.at]

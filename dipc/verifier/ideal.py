@@ -82,10 +82,10 @@ class EdgeNumber:
 
 
 def side_of(guard: Guard, *, whole: bool = False) -> NoiseHalfspace:
-    """Return the half-space of `guard`, with an EdgeNumber as its constant.
+    """Return the half-space of `guard`, with a constant that says whether the boundary belongs to it.
 
-    This number says whether the boundary belongs to the half-space. For `whole` inputs the constant is rounded to an
-    integer, and the boundary always belongs to it.
+    If `whole` is true, all inputs in the guard are integers. The constant is rounded to an integer, and the boundary
+    always belongs to the half-space. Otherwise the constant is an EdgeNumber.
     """
     side = NoiseHalfspace.from_terms(dict(guard.form), guard.constant, whole=False)
     if whole:
@@ -253,9 +253,9 @@ class Ideal:
         raise NotDerived("its `ideal` may end without an answer")
 
     def decisive_outputs(self, answer: Sequence[_Told]) -> tuple[_Told, ...]:
-        """Return those outputs of `answer` that matter for dd.
+        """Return the outputs of `answer` that matter for dd.
 
-        For dd, answers that differ only in other outputs count as equal.
+        For dd, answers that differ in other outputs alone count as equal.
         """
         return tuple(answer[place] for place in self.machine.distance.decisive)
 
@@ -416,7 +416,7 @@ class Ideal:
     # --- paths ------------------------------------------------------------------------------------
 
     def paths(self, finite: tuple[Value, ...]) -> tuple[Path, ...]:
-        """Return all paths of the ideal, in a fixed order, for the values `finite` of the finite inputs."""
+        """Return all paths of the ideal for the values `finite` of the finite inputs, always in the same order."""
         key = typed(finite)
         if key not in self._paths:
             self._paths[key] = tuple(self._followed(finite))
@@ -539,9 +539,9 @@ class Ideal:
         return least({}, list(guards), self.integer_inputs, self.budget) is not None
 
     def _nearest(self, guards: Sequence[Guard], point: Mapping[int, Fraction], *, whole: bool) -> Fraction | None:
-        """Return the least distance from `point` to where `guards` hold, boundaries included.
+        """Return the least distance from `point` to a point that satisfies `guards` or lies on their boundaries.
 
-        If `whole` is true, only points with integer coordinates count, and the result is None if no such point
+        If `whole` is true, only points with integer coordinates are considered, and the result is None if none of them
         satisfies the guards. Points have the values of inputs by slot.
         """
         # The variables are steps from the point, so that they are integers if the point has integers.

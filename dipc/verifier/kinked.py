@@ -147,9 +147,9 @@ class _Piece:
     def steepness(self, u: Fraction | None) -> tuple[Fraction, Fraction]:
         """Return the pair (Σ s²/v over normal noises, Σ r·s over Laplace noises) of the center and its leaves.
 
-        v is the variance of a noise, and r the rate of one. The bounds of a leaf are numbers (a·u + d)·eps if the
-        center is u·eps. Then s is the greatest |a·u + d|, and |u| for the center itself. If `u` is None, s is the
-        greatest |a|, and 1 for the center.
+        v is the variance of a noise, and r the rate of one. If the center is u·eps, the bounds of a leaf are (a·u +
+        d)·eps with numbers a and d. The s of a leaf is the greatest |a·u + d| of its bounds, and the s of the center is
+        |u|. If `u` is None, they are the greatest |a| and 1 instead.
         """
         squares = rates = _ZERO
         factors = [(leaf.spread, leaf.forms, leaf.count) for leaf in self.leaves]

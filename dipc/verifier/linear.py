@@ -232,7 +232,7 @@ class Question:
 
 @contextmanager
 def answers_count() -> Iterator[None]:
-    """Context manager that turns Rejected into WrongAnswer, because a wrong answer rejects the whole certificate."""
+    """A context manager that turns Rejected into WrongAnswer, because a wrong answer rejects the whole certificate."""
     try:
         yield
     except Rejected as error:

@@ -30,8 +30,8 @@ class Family(StrEnum):
 class Normal:
     """Normal noise X, with a variance in place of the rate.
 
-    The variance is that of X if `fixed`, otherwise that of eps·X, in both cases in multiples of `square`. If `whole`,
-    X is an integer, with masses proportional to the density of a normal variable of that variance.
+    The variance is a multiple of `square`. It is the variance of X if `fixed` is true, and otherwise that of eps·X. If
+    `whole` is true, X is an integer, with masses proportional to the density of a normal variable of this variance.
     """
 
     fixed: bool

@@ -561,8 +561,9 @@ class Theorem:
     ) -> None:
         """Compare the stated `outputs`, and `dd` if it is stated, with the ideal's right answer and dd at `inputs`.
 
-        Raises Rejected if dd is said to be `computed` from the ideal, and the outputs or dd are not the ideal's.
-        Without an ideal nothing is compared.
+        `computed` says that the certificate claims dd to be that of the ideal. If it is true, Rejected is raised if the
+        outputs or dd are not the ideal's, or if there is no ideal. Otherwise a difference is counted, as a distance
+        that was not derived.
         """
         self.require_allowed(inputs)
         if self.ideal is None:

@@ -55,7 +55,7 @@ class Rejected(Ended):
 class WrongAnswer(Ended):
     """Raised if an answer in the certificate does not prove what it claims.
 
-    The whole certificate is then rejected, also in a derivation in which NotDerived would only leave a part unproved.
+    It rejects the whole certificate, even in a derivation where NotDerived would only leave a part unproved.
     """
 
 

@@ -235,7 +235,7 @@ def _whole_root(base: Fraction, degree: int) -> Fraction | None:
 def _applied(op: str, numbers: list[Ends]) -> Ends | None:
     """Return rationals around the result of the operation `op` on numbers that lie between the ends in `numbers`.
 
-    None if the result is not defined, such as a quotient by a number that may be 0, or if the operation is not known.
+    Return None if the operation is not known or has no result, such as a quotient by a number that may be 0.
     """
     match op, numbers:
         case "neg", [(low, high)]:

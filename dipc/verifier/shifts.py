@@ -255,9 +255,9 @@ _MANY = 1_000
 class HeadPath(ShiftConditions):
     """A path through one iteration, from a head to the next, with the conditions on shifts of its noises.
 
-    Noises carried from earlier iterations have the first numbers, then those drawn on the path. `drawn` has the rates
-    of the latter. `goal` is the head that follows, None at the end of the program. `carried` are the noises that later
-    iterations read.
+    Noises carried from earlier iterations have the first numbers, and noises drawn on the path the next ones. `drawn`
+    has the rates of the drawn noises. `goal` is the head that follows, None at the end of the program. `carried` are
+    the noises that later iterations read.
     """
 
     drawn: tuple[Fraction, ...]

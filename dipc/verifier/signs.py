@@ -418,8 +418,8 @@ MOST_ORDER = 20_000
 def prove_near_zero(curve: Curve, order: int, radius: Fraction, sign: int, budget: Budget) -> None:
     """Raise Rejected unless `curve` vanishes at 0 to exactly this `order` and has the strict `sign` on (0, `radius`].
 
-    With the Taylor coefficients a_n, curve(t)/t^order is Σ a_n·t^{n - order} over n >= order. The sum up to n = last
-    must exceed a bound of the rest on [0, radius]. Charges its work to `budget`.
+    With the Taylor coefficients a_n, curve(t)/t^order is Σ a_n·t^{n - order} over n >= order. The proof shows that the
+    sum of the first summands is greater than a bound of all others on [0, radius]. Charges its work to `budget`.
     """
     last = max(order + _EXTRA_TERMS, curve.degree)
     numbers = _derivatives(curve, last, budget)

@@ -401,7 +401,7 @@ class OfRows(OfAccuracy):
     """The theorem about the rows of a table.
 
     If rows represent more inputs than are listed, `product` is (these inputs in words, their number, True if they are
-    all inputs of the program). `computed` is true if dd is said to be that of the ideal.
+    all inputs of the program). `computed` is true if the certificate states that dd is that of the ideal.
     """
 
     rows: Sequence[Row]
@@ -554,7 +554,7 @@ def _place(one: Witness) -> str:
 
 
 def violates(one: Witness, asked: Claim, own: Mapping[str, str], budget: Budget) -> bool:
-    """True if the claim `asked` fails at the input of `one`, at the eps where its obligation was refuted.
+    """True if the claim `asked` fails at the input of the witness `one`, at the eps where its obligation was refuted.
 
     `own` has cells of a row that replace parts of the claim. Charges its work to `budget`.
     """
@@ -728,7 +728,8 @@ class OfPairs(OfPrivacy):
     """The theorem about pairs of inputs; for a refutation, about the one pair whose outputs refute privacy.
 
     `ordered` has the pairs, as indices of `inputs`, and `adjacent` the adjacency that the certificate states, such as
-    `linf:1`.
+    `linf:1`. `groups` are groups of inputs of the program, by index, whose values may be in any order. `refuted` is the
+    refutation, None for a proof.
     """
 
     adjacent: str | None
@@ -840,8 +841,8 @@ def _is_too_small(parameter: tuple[str, object], number: Fraction) -> str:
 class OfAllPairs(OfPrivacy):
     """The theorem about all pairs of adjacent real inputs.
 
-    `adjacent` is a distance and a radius. With a `parameter`, a pair of a constant's name and its least value, the
-    theorem is about every value from there on; `number` is its value in the program.
+    `adjacent` is a distance and a radius. With a `parameter`, a pair (name of a constant, its least value), the theorem
+    is about every value of the constant from the least one on. `number` is the value of the constant in the program.
     """
 
     adjacent: tuple[str, Fraction]

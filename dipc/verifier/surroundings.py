@@ -1,8 +1,8 @@
 """Near inputs: how a certificate proves dd(u) < alpha (FORMAT.md, lemma 5).
 
-For all inputs u of a part of a path, and all alpha there, the certificate states one other input, by forms of u and
-alpha. Multipliers prove that the other input has another answer, satisfies `requires`, and is nearer to u than alpha.
-Then nothing is claimed about the part.
+For all inputs u in a part of a path of the ideal, the certificate states one other input, by forms of u and alpha.
+Multipliers prove that the other input has another answer, satisfies `requires`, and is nearer to u than alpha. If all
+of this is proved, nothing is claimed about the part.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class Surroundings:
     def equal_numbers(self, other: Path) -> list[tuple[Affine | Fraction, ...]] | None:
         """Return the pairs of numbers that must be equal for `other` to have the answer of `self.path`.
 
-        None if `other` cannot have this answer.
+        Return None if `other` cannot have this answer.
         """
         numbers: list[tuple[Affine | Fraction, ...]] = []
         for one, two in zip(*(self.ideal.decisive_outputs(path.answer) for path in (self.path, other)), strict=True):

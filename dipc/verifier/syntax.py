@@ -733,7 +733,7 @@ class _Reader:
     def _merge_draw(self, before: list[Statement], statement: Statement) -> list[Statement]:
         """Return `before` and `statement`, or one draw if `statement` only adds to the noise that `before` draws.
 
-        The draw then has the sum as its mean. The two are merged only if the drawn variable is not used anywhere else.
+        The one draw has the sum as its mean. The two are merged only if the drawn variable is not used anywhere else.
         """
         match before, statement:
             case [Noise(target) as noise], Assign(moved, value) if (

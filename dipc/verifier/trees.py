@@ -170,7 +170,7 @@ class Tree:
     def bounds(self) -> dict[bool, Fraction] | None:
         """The least d with t + d·eps >= 0 (key True) and with -t + d·eps >= 0 (key False), for one normal value t.
 
-        None if the event has more than one value.
+        The result is None if the event has more than one value.
         """
         root = self.root
         if root.leaves or root.below or root.spread.laplace or not all(a for a, _, _ in root.own):
