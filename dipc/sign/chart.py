@@ -34,7 +34,7 @@ from dipc.sign.roots import FactorSign, Root, factor_sign, refine, refine_within
 
 @frozen
 class SignChart:
-    """The signs (-1, 0 or 1) of a function f on `interval`: at its ends, between its roots, and where the roots are.
+    """The signs (-1, 0 or 1) of a function f on `interval`, and the roots of f that separate them.
 
     - `roots`: all roots strictly inside, increasing; their isolating intervals have at most end points in common.
     - `signs`: the sign between two neighboring roots or ends, one more than there are roots (none if the interval is a
@@ -198,10 +198,10 @@ class _MaybeMultipleError(Exception):
 def analyze(form: NormalForm, interval: Interval, budget: DecisionBudget, *, skip_even: bool) -> Analysis:
     """Factor the polynomial of `form` as far as necessary, and find the sign of every factor on `interval`.
 
-    `interval` is not a point. Factors that contain t alone are split off first. The rest counts as square-free until
-    the search for its roots suggests a multiple root; then it is split into square-free factors. With `skip_even`, the
-    signs of factors of even multiplicity, which change no sign, are not computed. Raises LimitReached if the work
-    exceeds `budget`.
+    `interval` is not a point. Factors that contain t alone are split off first. The rest is treated as square-free
+    until the search for its roots suggests a multiple root; then it is split into square-free factors. With
+    `skip_even`, the signs of factors of even multiplicity, which change no sign, are not computed. Raises LimitReached
+    if the work exceeds `budget`.
     """
     content = split_content(form.polynomial, budget)
     scaled = interval.scaled(form.scale)
@@ -302,7 +302,7 @@ def simplest_in_gap(
 
 @frozen
 class Arrangement:
-    """The roots of several given functions on one `interval`, in order, and a point between any two of them.
+    """The roots of several given functions on one `interval`, in order, and a point between any two neighboring roots.
 
     - `base`: functions without common roots eps > 0. Each given function is a product of powers of some of them, times
       a function that is nowhere 0.
@@ -362,9 +362,9 @@ def coprime_base(
     Units are functions without roots eps > 0. Base functions are not units, and no two have a common divisor that is
     not a unit. divisors gives, for each of `functions`, the indices of the base functions that divide it.
 
-    The base is computed by refinement: a common divisor of two elements becomes an element, until no two have one
-    (Bach, Driscoll and Shallit 1993). None of `functions` may be zero. Raises LimitReached if the work exceeds
-    `limits`.
+    The base is computed by refinement: a common divisor of two elements that is not a unit becomes an element, until
+    there is none (Bach, Driscoll and Shallit 1993). None of `functions` may be zero. Raises LimitReached if the work
+    exceeds `limits`.
     """
     base: list[tuple[ExpPoly, frozenset[int]]] = []
     waiting = [(f, frozenset((index,))) for index, f in reversed(list(enumerate(functions)))]

@@ -1,8 +1,9 @@
 """Sums of exponential polynomials times functions of the normal distribution: `erfc(c*eps)` and `exp(-c*eps^2)`.
 
-A claim about a single normal noise is about such a sum. It holds with equality where all summands cancel. The sign near
-0 is that of the first nonzero Taylor coefficient; the only coefficient that may be 0 is rational, and is computed
-exactly. For large eps the factor e^{-r·eps²} with the least r is divided out, and the rest is bounded by
+The slack of a claim about a single normal noise is such a sum. It is 0 for every eps where all summands cancel. The
+sign near 0 is that of the constant Taylor coefficient, a rational number that is computed exactly, or that of the next
+coefficient if the constant one is 0. For large eps the factor e^{-r·eps²} with the least r is divided out, and the rest
+is bounded by
 
     2/√π / (x + √(x² + 2)) <= e^{x²}·erfc(x) <= 1/(x·√π)    for x > 0.
 """
@@ -104,7 +105,7 @@ class NormalSum:
     def collect(plain: ExpPoly, terms: Iterable[tuple[NormalFunction, ExpPoly]]) -> NormalSum:
         """The sum of `plain` and of weight·function over the pairs (function, weight) of `terms`.
 
-        Equal functions are added up, and functions with the weight 0 are left out.
+        The weights of equal functions are added up, and functions with the weight 0 are left out.
         """
         total: dict[NormalFunction, ExpPoly] = {}
         for function, weight in terms:

@@ -144,7 +144,7 @@ class QuotientValue:
             self.is_exactly(Fraction(0))
 
     def _enclose(self) -> tuple[Fraction, Fraction] | None:
-        """Return (low, high), bounds of this value computed with the current precision, or None if it is too low.
+        """Return (low, high), bounds of this value at the current precision, or None if the precision is too low.
 
         Each call doubles the precision for the next one. Raises LimitReached.
         """
@@ -207,7 +207,7 @@ class QuotientValue:
         return 1 if self.low > value else -1
 
     def recognize(self) -> None:
-        """Test whether the number equals the simplest rational in a narrow enclosure of it, and remember it if so.
+        """Test whether the number equals the simplest rational in a narrow enclosure of it, which `exact` then returns.
 
         The test is made only if that rational has far fewer digits than the simplest rational in a random interval of
         this width.
@@ -223,8 +223,8 @@ class QuotientValue:
 def compare(first: QuotientValue, second: QuotientValue, digits: int) -> tuple[int, bool]:
     """Return (the sign of `first` - `second`, True if this sign is proved).
 
-    (0, False) means that the numbers agree to more than `digits` significant digits but are not proved to be equal. It
-    is returned only if neither is known to be rational. Raises LimitReached.
+    (0, False) means that the numbers agree to more than `digits` significant digits but are not proved to be equal. In
+    this case neither number is known to be rational. Raises LimitReached.
     """
     if first is second:
         return 0, True
@@ -520,8 +520,8 @@ class _PeakSearch:
     def _places(self, f: ExpPoly) -> list[tuple[Root, int, tuple[int, int]]]:
         """Return the roots of `f` in the interval, as (root, side, (sign of `f` before it, sign after it)).
 
-        `side` is -1 if the root is the lower end of the interval, 1 if it is the upper end, and 0 between them. An end
-        that is a rational number is not in the result, even if it is a root.
+        `side` is -1 if the root is the lower end of the interval, 1 if it is the upper end, and 0 if it is strictly
+        inside. An end that is a rational number is not in the result, even if it is a root.
         """
         if coefficient_sign(f):
             return []
@@ -537,7 +537,7 @@ class _PeakSearch:
     def _poles(self) -> Iterator[Peak]:
         """Yield a candidate with the value infinity for each eps near which the quotient has no upper bound.
 
-        An eps inside the interval or at one of its ends counts, except 0 and infinity.
+        The eps are those inside the interval and its two ends, except 0 and infinity.
         """
         numerator, denominator = self.ratio.numerator, self.ratio.denominator
         for root, side, (before, after) in self._places(denominator):

@@ -6,8 +6,9 @@ c_{p,0} + … + c_{p,n} is at least 0 at some eps > 0, then f(eps, j) >= 0 for a
 Proof. Write w_n = exp(-s_n·j·eps), which falls with n. By summation by parts the inner sum is Σ_{n < N} C_{p,n}·(w_n -
 w_{n+1}) + C_{p,N}·w_N, a sum of products of numbers that are at least 0. ∎
 
-Consequence: if all exponents have one slope in k, the coefficients of the powers of j alone decide. This covers claims
-whose beta falls exactly as fast as the probability of a wrong answer, which `never_negative` leaves open.
+Consequence: if there is only one slope s_0, f is nowhere negative as soon as the coefficient of each power of j is.
+This covers claims whose beta falls exactly as fast as the probability of a wrong answer, which `never_negative` leaves
+open.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from dipc.sign.polynomial import power_and_rate, started_at
 def has_nonnegative_partial_sums(value: Parametric, start: int, intervals: Iterable[Interval], limits: Limits) -> bool:
     """Return True only if `value` >= 0 is proved for all integers k >= `start` and eps in `intervals`.
 
-    `value` is a function of eps and k alone with the denominator 1, and `start` >= 0. After `start` + k is put in place
-    of k, the coefficients of k^p·e^{-b·k·eps} are added in the order of increasing b. The proof, for each p, is that
-    all sums met on the way are nowhere negative. False proves nothing. It is also returned if a sign takes more work
-    than `limits` allow.
+    `value` is a function of eps and k alone with the denominator 1, and `start` >= 0. First, `start` + k is put in
+    place of k. Then, for each p, the coefficients of k^p·e^{-b·k·eps} are added in the order of increasing b. The proof
+    is that all these partial sums are nowhere negative. False proves nothing; the result is False, too, if a sign takes
+    more work than `limits` allow.
     """
     coefficients: dict[int, dict[Fraction, ExpPoly]] = {}
     for factors, coefficient in started_at(value, start).numerator.items():

@@ -40,10 +40,10 @@ _PRECISION = Fraction(1, 10**9)
 class FormCell:
     """A part of an interval of eps on which a function has the closed form `numerator`/`denominator`.
 
-    The denominator is positive there. `lower` and `upper` are ends of the interval or roots at which the closed form
-    changes, and which belong to the cell: the function is continuous. `hull` is the smallest known subinterval with
-    rational ends that contains the cell; the closed form need not be the function's outside of the cell. `sample` is a
-    rational in the cell.
+    The denominator is positive there. `lower` and `upper` are ends of the interval, or roots at which the closed form
+    changes. Such roots belong to the cells on both sides, because the function is continuous. `hull` is the smallest
+    known subinterval with rational ends that contains the cell; the closed form need not be the function's outside of
+    the cell. `sample` is a rational in the cell.
     """
 
     lower: RegionEnd

@@ -509,9 +509,9 @@ def _transpose(rows: _Rows) -> _Rows:
 
 
 def _restrict(rows: _Rows, low: Fraction, high: Fraction) -> _Rows:
-    """Return a positive multiple of a polynomial in X and W, with X = `low` + (`high` - `low`)·s, in s and W.
+    """Return a positive multiple of p(`low` + (`high` - `low`)·s, W), as a polynomial in s and W, for p(X, W).
 
-    The item j of row i of `rows` is the coefficient of X^i·W^j; in the result it is that of s^i·W^j.
+    The item j of row i of `rows` is the coefficient of X^i·W^j in p; in the result it is that of s^i·W^j.
     """
     if low == 0 and high == 1:
         return rows

@@ -47,9 +47,9 @@ class NearZero:
     Let a_n be the Taylor coefficients of F at 0.
 
     1. a_n = 0 for n < `order`.
-    2. Let S_k be the sum of a_n·radius^(n - order) over n <= k. Up to some k, all of these sums have the sign `sign`.
-    3. Each |S_k| is larger than a bound of the sum of all later terms.
-    4. On (0, radius], F(t)/t^order is a weighted mean of the S_k plus at most such a sum, so it has the sign too.
+    2. Let S_k be the sum of a_n·radius^(n - order) over n <= k. From k = `order` to some K, S_k has the sign `sign`.
+    3. Each of these |S_k| is larger than an upper bound B of the sum of |a_n|·radius^(n - order) over n > K.
+    4. On (0, radius], F(t)/t^order is a weighted mean of these S_k plus a number between -B and B, so it has this sign.
     """
 
     order: int
@@ -323,10 +323,10 @@ class _CoverSearch:
             lower = end
 
     def _reach(self, lower: Fraction, upper: Fraction, bits: int) -> tuple[Fraction, int, int]:
-        """Return (end, need, order) for a Taylor polynomial of the function on the interval from `lower` to end.
+        """Return (end, need, order) for a Taylor model of the function on the interval from `lower` to end.
 
-        end is at most `upper`, and less if a polynomial up to `upper` would have too many terms. The error is to be
-        near 2^-`bits`. need is the number of bits that the computation needs for this, and order the number of terms.
+        For an error near 2^-`bits`, need is the result of `needed_bits`, and order that of `least_order`. end is at
+        most `upper`, and less if a model up to `upper` would have too many terms.
         """
         exponent = lower.numerator.bit_length() - lower.denominator.bit_length() + 3
         while True:
@@ -516,8 +516,8 @@ class FactorSign:
 
     G is `polynomial`. The factor occurs `multiplicity` times in a larger product. `pieces` cover the interval one after
     the other. If the interval begins at 0, `zero` proves the sign up to the first piece; if it ends at infinity,
-    `infinity` proves the sign after the last. If G is a·t + b, the only proof is its `rational_root`, otherwise None.
-    `first_sign` is the sign right after the lower end of the interval.
+    `infinity` proves the sign after the last. If G is a·t + b, `rational_root` is its root and the only proof. For any
+    other G it is None. `first_sign` is the sign right after the lower end of the interval.
     """
 
     polynomial: Polynomial

@@ -165,7 +165,7 @@ def _series(
 ) -> list[int]:
     """The coefficients of u^n, for n < `order`, of Σ_j c_j·e^{-jm}·e^{-jr·u}, where r is `radius`, in fixed point.
 
-    The sum is over exponents j of `layout`: `positions` has their indices, and only those below `kept` count.
+    The sum is over exponents j of `layout`: `positions` has their indices, of which those from `kept` on are left out.
     `coefficients` has the numbers c_j. `powers` has an integer Z_j for each exponent j, which is e^{-jm} in units of
     2^-w for some w. The results are integers in units of 2^-(w - `shift`).
 
@@ -254,10 +254,9 @@ _NOISE = 8
 class Subinterval:
     """One of the 2^`depth` equal parts of the interval of a Taylor model, with the number `index`, counted from 0.
 
-    Let F be the function that the model approximates. If the model proves that F is positive or negative on the whole
-    part, `sign` is 1 or -1. If it proves this of the derivative F' instead, `slope` is 1 or -1. All other values of the
-    two are
-    0. `left` and `right` are the signs of F at the two ends, or 0 if they are unknown.
+    Let F be the function that the model approximates. `sign` is 1 or -1 if the model proves that F has this sign on the
+    whole part, else 0. `slope` is 1 or -1 if the model proves this of the derivative F' instead, else 0. `left` and
+    `right` are the signs of F at the two ends, or 0 if they are unknown.
     """
 
     index: int
@@ -366,7 +365,7 @@ def _to_bernstein(coefficients: list[int]) -> list[int]:
 
 
 def _halves(values: list[int]) -> tuple[list[int], list[int]]:
-    """Return the Bernstein coefficients on the lower and on the upper half of an interval, from its own `values`.
+    """Return the Bernstein coefficients on the lower and on the upper half of an interval, from `values` on the whole.
 
     Errors of the results exceed those of `values` by at most len(values) - 1.
     """
