@@ -81,7 +81,7 @@ class AllowedInputs:
     def is_everything(self) -> bool:
         """Whether every input satisfies `requires`.
 
-        Raises LimitReached after too many combinations of finite inputs, and as `gaps` does.
+        Raises LimitReached for too many combinations of finite inputs, and what `gaps` raises.
         """
         return all(not self.gaps(finite) for finite in self._combinations())
 

@@ -8,11 +8,11 @@ other coordinates as they are.
 
 1. Each clamp has one value at x and at C(x): outside of the box it is constant on either side. So the program has the
    same law at u and at C(u), as nothing else reads x.
-2. C stretches no distance between two coordinates, and C(u) = u in the box. Let an adjacency depend on the distances of
-   the coordinates, and let it contain all pairs with lesser ones, as linf, l1 and hamming do. If u and u' are adjacent,
-   so are C(u) and C(u'), or they are equal.
-3. So each pair has the laws of a pair in the box, or of no pair, and the pairs in the box are pairs. The suprema of the
-   loss, of delta and of divergences over all pairs are those over the pairs in the box.
+2. C does not increase the distance of two inputs in any coordinate, and C(u) = u in the box. Let an adjacency depend on
+   the distances of coordinates, and let all pairs with smaller distances be adjacent, too, as for linf, l1 and hamming.
+   If u and u' are adjacent, so are C(u) and C(u'), or they are equal.
+3. So the laws at two adjacent inputs are those at two adjacent inputs in the box, or are equal. The suprema of the loss,
+   of delta and of divergences over all pairs are those over the pairs in the box.
 
 **Accuracy at every input**, with `alpha: 0`: let the ideal, the metric and the claim, too, read x through its clamps
 alone. Then det, the distance of answers and the probability are those at C(u), and the claim holds at all inputs if it
@@ -21,9 +21,9 @@ holds in the box. With `alpha: dd` this would be false: outside of the box dd gr
 In the box a clamp that is the only one of its input is c*x + b itself, and is replaced. Others stay.
 
 **Preconditions.** Let `requires` restrict the inputs to a box R that has a point in the box B of the clamps. Then C
-maps R into R and B: if u_i > high for u in R, then high is between u_i and a number of R, and so in the range of R. The
-lemma holds for the pairs in R, with the box of R and B in place of B. Another precondition is not about single inputs,
-and the lemma says nothing of it.
+maps R into R and B: if u_i > high for u in R, then high is between u_i and a number in the range of R, and so in this
+range. The lemma holds for the pairs in R, with the box of R and B in place of B. It does not apply to other
+preconditions, which are not about single inputs.
 """
 
 from __future__ import annotations
@@ -236,7 +236,7 @@ class Clipping:
 class _Clamp:
     """An expression that clamps `scale`·x + `offset` to the interval `range`, where x is one input.
 
-    `key` names the input x: a pair (name, index of the element), with None for an input that is no element of an array.
+    `key` names the input x: a pair (name, index of the element), with None for an input that is not an array element.
     `inner` is the expression of `scale`·x + `offset` in the program's text.
     """
 

@@ -118,10 +118,10 @@ def exits_with_weights(chain: Chain, weights: Weights, limits: Limits) -> Exits:
 
 
 def _only_paths(reached: Reach) -> dict[int, tuple[ChoiceWeight, ...]]:
-    """Return {end: the choices on the path} for the ends of a run, given as nodes of the graph `reached`.
+    """Return the choices on the only path to an end, for each end of `reached` to which a single path leads.
 
-    An end is listed if only one path leads from the start to it, and if a noise is drawn on this path by choosing the
-    interval that contains it. The chain has no cycles.
+    `reached` is a graph of choices without cycles, and an end is a node of it. An end is left out unless some noise is
+    drawn on its path by choosing the interval that contains the noise.
     """
     before = _steps_to(reached)
     paths: dict[int, tuple[ChoiceWeight, ...]] = {}
@@ -394,10 +394,10 @@ class _Counting:
     def _factors(self) -> tuple[Counter[absorption.Factor], State]:
         """Return how often each law of an independent summand occurs, and the state after the last summand.
 
-        The program is in only one state at certain times, apart from the value of its counter. A summand is what it
-        adds to the counter between two such times, and its law lists pairs (number added, weight). The returned state
-        has no value of the counter either. Raises NotApplicable if the summands are not independent, or if their laws
-        are too long.
+        Apart from the value of its counter, the program is in a single state at certain times. A summand is the number
+        that it adds to the counter between one such time and the next; its law lists pairs (number added, weight). The
+        returned state has no value of the counter. Raises NotApplicable if the summands are not independent, or if
+        their laws are too long.
         """
         factors: Counter[absorption.Factor] = Counter()
         reached: dict[State, _Added] = {self._start: {0: ExpPoly.ONE}}
@@ -478,8 +478,8 @@ def _shown(value: SlotValue) -> Value | Affine | None:
 class Exit:
     """An end of the program with one answer, at the inputs that satisfy the guards of `event`.
 
-    `state` is the state in which the runs end. The probability of the exit is its `weight`, that of the choices on the
-    way (None for 1), times the measures of the components of `event`. Exits are compared by identity.
+    `state` is the state in which the runs end. The probability of the exit is its `weight` times the measures of the
+    components of `event`. The weight is that of the choices on the way; None is 1. Exits are compared by identity.
     """
 
     state: ExitState
@@ -494,7 +494,7 @@ class Exits:
     `states` are the states in which the exits end, except that those which cannot give the wanted outputs may be
     missing. The keys of `weights` and of `intervals` are the nodes of these states in the chain. `weights` has the
     weight of an exit's choices. `intervals` has the intervals that were chosen for noises on its path, where they are
-    no part of the weight. Both mappings are empty for a program without choices.
+    not included in the weight. Both mappings are empty for a program without choices.
 
     Invariant: no run takes two exits, and at any input the probability of an answer is the sum over its exits whose
     guards hold there.
@@ -516,15 +516,16 @@ class Exits:
 
         `wanted` has the values by slot; `balls` are the slots of real or int outputs. The ball of an output is the set
         of values within gamma of the right one. The probability of these outputs is the sum over the exits whose guards
-        hold at the input. For inputs that satisfy the guards `within`, exits with the negation of one of them are left
-        out. The outputs in `wanted` must be among those observed when the exits were explored.
+        hold at the input. If all inputs satisfy the guards `within`, exits that have the negation of one of these as a
+        guard are left out. The outputs in `wanted` must be among those observed when the exits were explored.
         """
         return self._exits(self.states_towards(wanted, within), balls)
 
     def states_towards(self, wanted: Mapping[int, Value], within: Iterable[Constraint] = ()) -> list[ExitState]:
         """Return the final states in which the finite outputs have the values `wanted`, by slot.
 
-        For inputs that satisfy the guards `within`, states with the negation of one of them are left out.
+        If all inputs satisfy the guards `within`, states that have the negation of one of these as a guard are left
+        out.
         """
         slots = tuple(wanted)
         if slots not in self._known:
@@ -659,9 +660,8 @@ class ManyRuns:
     def few(self, wanted: Mapping[int, Value], limits: Limits) -> Limits | None:
         """Return limits, at most `limits`, for exploring the runs to the outputs `wanted` one by one.
 
-        Exploration merges runs whose constraints together are one set. The result is None if that left too many runs
-        for another answer before, which had no more runs than this one. If the answer has many runs, the limits allow
-        about as many states as counting the runs needed.
+        The result is None if an answer with no more runs than this one already needed its runs as a `graph`. If the
+        answer has many runs, the limits allow about as many states as counting the runs needed.
         """
         end = self._end(wanted)
         if end is None or self._runs is None:

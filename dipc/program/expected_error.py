@@ -59,7 +59,7 @@ class Moment(Enum):
 
 @frozen
 class Measured:
-    """The error whose expectation is computed, and its `moment`.
+    """The error whose expectation is computed, and the `moment` that is computed.
 
     It is the error of the numeric output with index `place`. If `place` is None, it is the distance of the whole answer
     from the right one.
@@ -176,7 +176,7 @@ class ExpectedErrors(Probabilities):
     def expectation(self, inputs: Sequence[Cell], outputs: Cells, moment: Moment) -> Bound:
         """Return 1 minus the expectation of |Z|, Z² or Z (`moment`), where Z is the output minus the right output.
 
-        The expectation is taken at `inputs`, and `outputs` has the right answer. 1 minus it is compared with 1 - beta,
+        The expectation is taken at `inputs`, and `outputs` has the right answer. The result is compared with 1 - beta,
         as a probability is. If the error is the distance of the whole answer, Z is this distance from `outputs`,
         whatever the `moment`. Raises Undecided if there is no closed form, and DiagnosticError for an answer with an
         empty output.
@@ -252,7 +252,7 @@ class ExpectedErrors(Probabilities):
 
 @frozen
 class _Area:
-    """A random number Z = Σ coefficient·N + `shift`, and constraints on the noises N under which it is considered.
+    """A random number Z = Σ coefficient·N + `shift`, restricted to noises N that satisfy the `constraints`.
 
     Each N is one of `noises` without its mean. `coefficients` has pairs (index in `noises`, coefficient). `noises`
     contains the noises in Z, and those that share a constraint with one of them.
@@ -374,7 +374,7 @@ class _Area:
         return (absolute(below) * (1 - share) + absolute(below + 1) * share) * abs(c)
 
     def _between_numbers(self, noise: Noise, c: Fraction, moment: Moment) -> Closed:
-        """Return the expectation of `moment` of `c`·k + `shift`, where the integer k is `noise` less its mean.
+        """Return the expectation of `moment` of `c`·k + `shift`, where the integer k is `noise` minus its mean.
 
         The expectation is over the k that satisfy `constraints`, which are the integers in an interval.
         """

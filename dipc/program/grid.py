@@ -6,10 +6,11 @@ n, so that unions, intersections and moves along one input are operations on int
 **det.** `answers` runs a deterministic program at all inputs together: a slot has a set of inputs for each of its
 values. An instruction is executed once for all inputs that reach it.
 
-**dd.** Let the answers be numbered in binary. Two inputs have different answers exactly if their numbers differ in some
-digit. So dd(u) <= r exactly if, for some digit, an input with the other digit is at most r from u. The inputs at most r
-from a set are the union of moves of the set: in the largest difference all inputs move by at most r, one input after
-the other. In the sum of differences, a set moves by s along one input from where it was at r - s.
+**dd.** Let the answers be numbered in binary. Two inputs have different answers exactly if the numbers of their answers
+differ in some digit. So dd(u) <= r exactly if, for some digit, an input at most r away from u has an answer with the
+other digit. The inputs at most r away from a set are a union of moves of the set. For the largest difference, the set
+moves by at most r along each input, one input after the other. For the sum of differences, the inputs at most r - s
+away move by s along one input, for each s.
 """
 
 from __future__ import annotations
@@ -238,9 +239,9 @@ class _RunOfAll:
     def finish(self, end: int | None = None, from_label: int | None = None) -> int:
         """Run from `from_label`, by default the start, to the label `end`, by default the exit.
 
-        The result is the set of inputs whose runs get to `end`, as an integer with a bit for each input. An `end`
-        before the exit may be given if all steps of the program lead to greater labels. Raises NotApplicable if the
-        program fails at some input, or after too many steps.
+        The result is the set of inputs whose runs get to `end`, as an integer with a bit for each input. If `end` is
+        before the exit, all steps of the program must lead to greater labels. Raises NotApplicable if the program fails
+        at some input, or after too many steps.
         """
         end = self._flow.exit_label if end is None else end
         waiting = {self._flow.entry if from_label is None else from_label: self._grid.everything}
@@ -397,8 +398,8 @@ def _applied(op: DomOp, arguments: Sequence[Value]) -> Value:
 class _Move:
     """A change of the value of one input by `distance`, for many inputs of a grid at once.
 
-    A set of inputs is an integer with a bit for each. `movable` is the set of inputs that can be changed. The changed
-    input has a bit `shift` places higher, or lower if `shift` is negative.
+    A set of inputs is an integer with a bit for each. `movable` is the set of inputs that can be changed. A change
+    moves the bit of an input up by `shift` places, or down if `shift` is negative.
     """
 
     distance: Fraction

@@ -62,9 +62,9 @@ else:
 
 
 def undefined(program: CoreProgram, output: str, inputs: Mapping[int, Value] | Sequence[Value]) -> Diagnostic:
-    """Return the diagnostic that the ideal of `program` leaves `output` unassigned, naming an input where it does.
+    """Return the diagnostic that the ideal of `program` gives `output` no value at the input `inputs`.
 
-    `inputs` are values of all inputs, by slot or in order; missing inputs can have any value.
+    `inputs` are values by slot or in order. Inputs without a value can have any value.
     """
     ideal = program.ideal
     assert ideal is not None
@@ -166,7 +166,7 @@ class Region:
 class Ideal:
     """The right answer det of one `program`, and its `metric`.
 
-    Answers of one ideal are made of cells from `pool`, so that equal values are the same cell.
+    `answer` returns cells, values with the text shown for them, from `pool`. The pool has one cell for each value.
     """
 
     def __init__(self, program: Program) -> None:
@@ -390,9 +390,9 @@ class Ideal:
     ) -> Iterator[tuple[Constraint, ...]]:
         """Yield disjoint convex sets, whose union has the inputs that satisfy `requires` and `guards`.
 
-        Each set is a tuple of guards on slots of the ideal. `finite` has the values of the finite inputs. If `along`,
-        the real and int values of one input by slot of the ideal, is given, only the set that contains this input is
-        yielded.
+        Each set is a tuple of guards on slots of the ideal. `finite` has the values of the finite inputs. If `along` is
+        given, only the set that contains this input is yielded; `along` has its real and int values, by slot of the
+        ideal.
         """
         allowed = self.program.allowed
         if allowed is None:
@@ -601,8 +601,9 @@ class DistanceSearch:
     ) -> Fraction | None:
         """Return the distance from the point to the inputs that satisfy `guards` and `formula`.
 
-        `away` is the distance in the finite inputs, which is combined with that in the real and int inputs. None if the
-        distance is at least `below`, or if no input satisfies both. Raises Undecided past a limit.
+        `away` is the distance in the finite inputs alone, which the result combines with the distance in the real and
+        int inputs. None if the distance is at least `below`, or if no input satisfies `guards` and `formula`. Raises
+        Undecided past a limit.
         """
         if formula is False:
             return None
@@ -774,8 +775,8 @@ class Distances:
     def _among_finite(self, own: tuple[Value, ...], answer: tuple[Value, ...]) -> Fraction | None:
         """Return dd of the input `own`, with the right answer `answer`, for a program whose inputs are all finite.
 
-        Inputs are examined singly, the nearest first. After some time dd is computed for all inputs together, which
-        costs as much per input as examining a few.
+        None is infinity. Other inputs are examined one by one, the nearest first. After many inputs dd is computed for
+        all inputs together.
         """
         if self._everywhere is not None:
             return self._everywhere.dd(own)
@@ -797,8 +798,10 @@ class Distances:
 
         `finite` has the finite values of the input, `point` its real and int values, and `answer` is det there. Only
         inputs with the same finite values are considered. The search finds a region nearby with another answer. It
-        returns the distance of this region, or of a nearer one if det has other answers within this distance. The
-        search is not made if all regions can be found with few states, and after several inputs with this answer.
+        returns the distance of this region, or of a nearer one if det has other answers within this distance.
+
+        Nothing is searched for a program with `requires`, or by the discrete norm. The same is true if all regions can
+        be found with few states, or if several inputs with this answer have been searched before.
         """
         by_slot = self._by_slot(finite)
         if self._ideal.program.allowed is not None:

@@ -174,7 +174,7 @@ class _Exchanges:
         return False
 
     def _ways(self) -> Iterator[tuple[int, ...]]:
-        """Yield sets of groups of draws, to be tried in turn; a set is a tuple of indices in `_groups`.
+        """Yield sets of groups of draws, to be tried one after the other; a set is a tuple of indices in `_groups`.
 
         The draws of these groups are exchanged together with the two inputs. The set that gave the last proof comes
         first.
@@ -196,7 +196,7 @@ def _exchanged_draws(
 
     `group` are the draws of one statement in a loop over the inputs `family`, in order, equally many for each input.
     The renaming maps the expression of each of these draws in `table` to the one it is exchanged with. It is empty if
-    the number of draws is no multiple of the number of inputs.
+    the number of draws is not a multiple of the number of inputs.
     """
     each, rest = divmod(len(group), len(family))
     if rest or not each:
@@ -238,7 +238,7 @@ def _is_unchanged(run: SymbolicRun, names: Mapping[Node, Node]) -> bool:
 def _metric_is_unchanged(metric: CoreMetric | None, one: int, other: int) -> bool:
     """Return True only if the distance that `metric` states is unchanged when two inputs exchange their values.
 
-    `one` and `other` are the slots of the two inputs. None stands for the default metric.
+    `one` and `other` are the slots of the two inputs. A `metric` of None is the default metric.
     """
     if metric is None or not isinstance(metric.output, Gap):
         return True

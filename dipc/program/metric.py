@@ -83,7 +83,7 @@ class Norm(Enum):
 
 
 class Metric:
-    """The distance of inputs and the difference of answers that dd(u) is defined by, for one program.
+    """The distance of inputs of one program, and the difference of answers; together they define dd(u).
 
     By default the distance is the largest distance of a coordinate (section 2 of the paper), and answers differ if they
     are not equal. A `metric` block can define others. Inputs are given by slot, as values or, if they are real or int,

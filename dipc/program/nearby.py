@@ -1,13 +1,13 @@
-"""The answers of a deterministic program at all inputs near one input, from one run with several values a variable.
+"""The answers of a deterministic program at all inputs near one input, from one run for all of them.
 
-A state of this run has for each variable the values that it may have at the label, whatever the other variables are:
+A state of this run has, for each variable, the values that it may have at the label, whatever the other variables are:
 numbers of a domain, truth values, and forms of the inputs. A form f is within steepness(f)·radius of its value at the
 center, and differs from it by less where the inputs are nearer than `radius`. So a comparison is decided where the
-value at the center is far enough from 0; otherwise the run continues on both sides, and where they meet, a variable may
+value at the center is far enough from 0. Otherwise the run continues on both sides, and where they meet, a variable may
 have the values of both.
 
-The result contains every answer that det gives near the center. It may contain more, since the values of two variables
-on one path are not kept together.
+The result contains every answer that det gives near the center. It may contain more, because each variable has its own
+list of values: which values occur together is not recorded.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class NearbyRun:
         """Yield (next label, values that variables may have there) for each side that the branch at `label` takes.
 
         `sides` are two lists of combinations of values: those that go to the label `then`, and those that go to
-        `otherwise`. From `values`, only those are kept that occur in the combinations of the side.
+        `otherwise`. A variable keeps only those of its `values` that occur in a combination of the side.
         """
         read = [*slots_in(self._flow.reads[label])]
         for combinations, goal in zip(sides, (then, otherwise), strict=True):

@@ -94,7 +94,8 @@ class _Plan:
 class Probabilities:
     """The probabilities of the answers of one program, as closed forms in eps; equal functions are the same object.
 
-    Inputs and outputs are cells, which are compared by identity: all must be of one table, or of one pool.
+    Inputs and outputs are cells, values with the text shown for them. Cells are compared by identity: all must be of
+    one table, or of one pool.
     """
 
     def __init__(self, flow: Flow, limits: Limits, choices: Choices, measurer: Measurer | None = None) -> None:
@@ -361,7 +362,7 @@ class NearProbabilities(Probabilities):
     def exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[tuple[EventTemplate, Closed | None], ...]:
         """Raise OutsideFragment for all `inputs` and `outputs`.
 
-        Answers within gamma depend on the input, so no exits serve for all inputs.
+        Answers within gamma depend on the input, so no exits are valid for all inputs.
         """
         del inputs, outputs
         raise OutsideFragment("the answers that are near enough depend on the input, so they differ within a class")
@@ -582,8 +583,8 @@ class Program:
         """Return the Markov chain at `input`, a `dipc.outcome.program.Dtmc`, which a notebook shows as a table.
 
         Each state has the constraints on the noises drawn so far, and each step its exact probability; a step whose
-        probability is past a limit has the reason instead. Parts that cannot lead to `output` are cut. Raises as
-        `probability` does.
+        probability is past a limit has the reason instead. States that cannot lead to `output` are left out. Raises
+        what `probability` raises.
         """
         return above("shown").chain_of(self, input, output or {})
 

@@ -1,8 +1,8 @@
 """Inputs whose order makes no difference because their transitions commute.
 
-An input is *open* in a state until an instruction reads it, or until no later one does. The transition T(i, v) leads
-from states to those where i is open no more, if the input i has the value v: it gives weights to states. A state where
-i is not open stays as it is.
+An input is *open* in a state until an instruction reads it, or until no later instruction does. Let the input i have
+the value v. The transition T(i, v) leads from a state where i is open to states where i is not open, and gives each of
+these states a weight. A state where i is not open stays as it is.
 
 Lemma. Let every run close its inputs in one order, and let T(i, v)·T(j, w) = T(i, w)·T(j, v) for neighbors i, j of this
 order and all v, w. Then the law of the outputs is unchanged when i and j exchange their values.
@@ -11,17 +11,18 @@ order and all v, w. Then the law of the outputs is unchanged when i and j exchan
   are functions of eps, and equal as such.
 - Proof: the law is a product of transitions, one for each input in order, and of the law of the outputs in the states
   that are left, which does not depend on the inputs. The exchange replaces two neighboring factors by equal ones.
-- Noise: a state includes the constraints on its noises. For noises held fixed, weights of states are those of choices,
-  and comparisons have weight 1 (`dipc.chain.chain`). So equal weights of states are equal laws.
+- Noise: a state includes the constraints on its noises. For fixed values of the noises, weights of states are those of
+  choices, and comparisons have weight 1 (`dipc.chain.chain`). So equal weights of states are equal laws.
 - Inputs in between: if j is not the next input, the equation is tested with each combination of values of the inputs
   between i and j.
 - Consequence: exchanges of neighbors in a block generate every order of its values.
 
-A transition may go on after i is closed. It stops where the states for all values of i are at one label. The two sides
-of the equation may differ there, and be equal a few steps later: they are compared until the next input is read.
+A transition may continue after i is closed. It stops where the states for all values of i are at one label. The two
+sides of the equation may differ there, and be equal a few steps later: they are compared until the next input is read.
 
-Weights are polynomials in the different weights of single choices, which are compared as such first; equal polynomials
-are equal functions. Where they differ, as where weights have to sum to 1, the functions of eps are compared.
+Weights are polynomials in the weights of single choices, and are first compared as polynomials: equal polynomials are
+equal functions. Different polynomials may also be equal functions, because the weights of a choice sum to 1. So if they
+differ, the functions of eps are compared.
 """
 
 from __future__ import annotations
