@@ -2,9 +2,9 @@
 
 The weights of the exits are those of a finite Markov chain, the one that the choices form.
 
-An exit has the probability W · m, where m is the measure of its constraints (in fact of its `EventTemplate`). W is the
-total weight of the paths to it, with weight 1 for a comparison as for a deterministic step. Proof: hold the noises and
-the inputs fixed.
+An exit has the probability W · m, where m is the measure of its constraints (as its `EventTemplate` states them). W is
+the total weight of the paths to it, with weight 1 for a comparison as for a deterministic step. Proof: consider fixed
+values of the noises and inputs.
 
 1. Every comparison then has one outcome, and the rest is a Markov chain of choices. The probability that it reaches
    state s is the sum, over the paths to s whose comparisons have these outcomes, of the weights of their choices.
@@ -17,8 +17,8 @@ Paths that part at a comparison never meet again, except with probability 0: the
 same reason a comparison that branches leads out of its strongly connected component: inside one there are only choices
 and deterministic steps, and the weights that leave a state sum to 1.
 
-Where paths are united, several histories of comparisons do meet, and paths must not be counted. That happens only in
-programs without choices: there every exit has weight 1.
+If states are united (see `explore.py`), paths with different outcomes do meet, and W would count them several times.
+States are united only in programs without choices, where every exit has weight 1.
 """
 
 from __future__ import annotations

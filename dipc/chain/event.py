@@ -87,9 +87,9 @@ class ComponentTemplate:
     def event(self, inputs: Mapping[int, Fraction], balls: Balls) -> Event:
         """Return the event for the values `inputs`, by slot, and for `balls`, by the slot of the output.
 
-        The noises of the event have mean 0, and its constraints are normalized. So inputs that differ only in a way on
-        which no comparison depends, such as a shift of all queries, give equal events. No constraint is strict:
-        constraints on integers are closed, and for continuous noises the boundary has measure zero.
+        The noises of the event have mean 0, and its constraints are normalized. So two inputs give equal events if no
+        comparison depends on their difference, such as a shift of all queries. No constraint is strict: constraints on
+        integers are closed, and for continuous noises the boundary has measure zero.
         """
         constraints: list[Halfspace] = []
         for (form, ball, sign), slack in zip(self.bounds, self.slacks, strict=True):

@@ -332,11 +332,11 @@ class Uniter:
 
 @frozen
 class _Region:
-    """The constraints on the noises and inputs of one state, as they are compared with those of similar states.
+    """The constraints on the noises and inputs of one state, prepared to be compared with those of similar states.
 
-    Noises are counted from numbers that are chosen for all these states together. `constraints` are those on noises.
-    `initial` are those that hold before anything is compared: the guards of the state, and the ranges of its noises.
-    `row` has both.
+    Each noise is replaced by its sum with a form of inputs, the same for all these states (`offsets`). `constraints`
+    are those on noises. `initial` are those that hold before anything is compared: the guards of the state, and the
+    ranges of its noises. `row` has both.
     """
 
     constraints: Sequence[Constraint]
@@ -442,8 +442,8 @@ def _all_bounds(member: _Region) -> _Bounds | None:
 def _least_bounds(member: _Region, bounds: _Bounds) -> _Bounds | None:
     """Return `bounds`, each lowered as far as needed for `member` to imply it too.
 
-    A bound is a number w, by (x, y), that stands for x - y >= w. It is lowered to the greatest w that `member` implies,
-    and left out if `member` implies no w. The result is None if no point satisfies `member`.
+    A bound x - y >= w is given as the number w, by (x, y). It is lowered to the greatest w that `member` implies, and
+    left out if `member` implies no w. The result is None if no point satisfies `member`.
     """
     side, ends = _fewer_ends(bounds)
     own: dict[int, dict[int, Weight]] = {}
@@ -536,8 +536,8 @@ _MOST_SKIPPED = 8
 class InputsAmong:
     """The inputs with the values `finite` of all DOM and bool inputs, by slot, that satisfy `guards`.
 
-    At least one input must satisfy the guards. `along`, if not None, has the real and int values of one input that
-    does, by slot. An exploration then follows only the outcomes that comparisons have at this input.
+    At least one input must satisfy the guards. If `along` is not None, it has the real and int values of an input that
+    satisfies them, by slot. An exploration then follows only the outcomes that comparisons have at this input.
     """
 
     finite: Mapping[int, Value]

@@ -83,7 +83,7 @@ class Flow:
       program is `forward` and `chooses`.
     - `waits` are the labels of the choices that may wait until they are read (`dipc.chain.waiting`).
     - `places[l]`: the draw at l is replaced by a finite choice of one of the intervals between these numbers
-      (`with_finite_noise`). Replaced draws do not count for `draws`.
+      (`with_finite_noise`). `draws` ignores replaced draws.
     """
 
     program: CoreProgram
@@ -282,7 +282,7 @@ def analyze(program: CoreProgram) -> Flow:
 def _waits(program: CoreProgram, decided: Sequence[int]) -> frozenset[int]:
     """Return the labels of finite choices of `program` that may wait until they are read.
 
-    The options of these choices depend on inputs and constants alone, and their targets are no outputs. `decided` has,
+    The options of these choices depend on inputs and constants alone, and their targets are not outputs. `decided` has,
     by label, the bit set of slots that depend on inputs alone.
     """
     outputs = slot_set(program.outputs)

@@ -117,7 +117,7 @@ class Affine:
         """Return the form with other slots of inputs and ids of noises.
 
         `inputs` has new slots by old ones, and `noises` new ids by old ones; no two may become equal. Inputs and noises
-        that are not listed stay. If nothing changes, the result is this very object.
+        that are not listed stay. If nothing changes, the result is the same object.
         """
         terms, drawn = _with_keys(self.inputs, inputs), _with_keys(self.noises, noises or {})
         return self if terms is self.inputs and drawn is self.noises else Affine(drawn, terms, self.constant)
@@ -595,7 +595,7 @@ def _is_empty_box(bounds: Iterable[tuple[int, int, Weight] | None]) -> bool | No
 def contradict_each(facts: Sequence[Constraint], others: Iterable[Sequence[ConstraintSet]]) -> bool:
     """Whether `facts` were proved to contradict each element of `others`.
 
-    An element is several conjunctions. `facts` contradict it if `facts` and all its conjunctions together have
+    An element is a sequence of conjunctions. It is contradicted if `facts` and its conjunctions, all together, have
     probability 0 for every input.
     """
     opposites = {fact.negation for fact in facts}

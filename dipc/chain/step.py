@@ -379,8 +379,8 @@ def _noise(flow: Flow, state: State, draw: SampleNoise, slot: int) -> tuple[Nois
 def _fallen(flow: Flow, state: State, draw: SampleNoise, slot: int, follow: int) -> tuple[Successor, ...]:
     """Return one successor of `state` for each interval into which the noise of `draw` may fall.
 
-    The program of `flow` only asks into which interval the noise falls, so some number in the interval becomes the
-    value of the variable `slot`. `follow` is the next label.
+    The program of `flow` depends only on the interval into which the noise falls. So some number in the interval
+    becomes the value of the variable `slot`. `follow` is the next label.
     """
     mean = _affine(flow, state, slot, draw.mean).constant
     return tuple(

@@ -1,7 +1,8 @@
 """Finite choices that wait in their variable, and become branches where the variable is read.
 
-A *waiting* choice is the value of a variable: its options with their weights, drawn and not yet known. The first
-instruction that reads the variable branches on it. A choice that is overwritten or forgotten before is dropped.
+A *waiting* choice is the value of a variable: the options of the choice with their weights, while none of them is
+selected. The first instruction that reads the variable branches on the choice. A choice that is overwritten or
+forgotten before is dropped.
 
 Lemma. Exits have the same probabilities if a choice is made at its draw and if it is made at the first read.
 
@@ -9,15 +10,15 @@ Lemma. Exits have the same probabilities if a choice is made at its draw and if 
   and on variables computed from these alone. The domain of the variable contains every option.
 - Proof: given the inputs, the choice is independent of every noise and of every other choice. No step between the draw
   and the first read depends on it, so both orders give each run the same product of weights. If nothing reads the
-  choice, the weights of its options sum to 1 (`check_choices`), and the sum over them is the run without the choice.
-- Consequence: the states between the draw and the read need not be told apart by the choice.
+  choice, the runs with its different options are alike, and the weights of its options sum to 1 (`check_choices`).
+- Consequence: the states between the draw and the read need not be split by the choice.
 
-Only such choices wait: options that depend on other variables would tell states apart instead, and outputs are compared
-with the wanted values, which is a read.
+Options that depend on other variables must not wait, as they would split states instead. Nor does a choice wait in an
+output, because outputs are compared with the wanted values, which is a read.
 
-An instruction that reads several waiting choices reads them one by one, in the order of evaluation. In between the
-state holds the evaluation as far as it has come, as a stack of values. After `y[1] + y[2]` of a sum this is one number,
-and states with equal numbers are one state: n bits have n sums, not 2^n combinations.
+An instruction that reads several waiting choices reads them one by one, in the order of evaluation. In between, the
+state holds the unfinished evaluation, as a stack of values. After `y[1] + y[2]` of a sum this is one number, and states
+with equal numbers are one state: n bits have n sums, not 2^n combinations.
 """
 
 from __future__ import annotations
