@@ -105,7 +105,7 @@ class Audit(Record):
 
     @property
     def worst(self) -> SetTest:
-        """The one of the two `tests` with the greater lower bound of the loss."""
+        """The element of `tests` with the greater lower bound of the loss."""
         return max(self.tests, key=lambda each: each.lower)
 
     @property

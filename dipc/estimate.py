@@ -168,7 +168,7 @@ def clt(first: float, second: float, runs: int, confidence: float) -> tuple[floa
 
     p and p' are the probabilities of an event at two inputs. `first` and `second` are the fractions of `runs` runs at
     each input in which the event happened. The central limit theorem is used for each of them. The interval is infinite
-    if one of them is 0.
+    if a fraction is 0.
     """
     if not first or not second:
         return -inf, inf

@@ -135,7 +135,7 @@ class LazyForm:
         return low, high, length
 
     def _refine(self, drawn: Drawn, bits: RandomBits) -> None:
-        """Draw more digits of one noise in `drawn` from `bits`: of the noise that makes this number most uncertain."""
+        """Draw more digits from `bits` for the noise in `drawn` that makes this number most uncertain."""
 
         def width(term: tuple[int, int]) -> int:
             draw = drawn[term[0]]
@@ -377,7 +377,7 @@ class Execution:
     def _deferred_event(self, state: State) -> Callable[[], Event | Ending]:
         """Return a function without arguments that returns the random event after `state`, or the end of the run.
 
-        The event is computed when a run first gets there.
+        The event is computed when a run first reaches `state`.
         """
         return cache(partial(self._event_at, self._bare(state)))
 

@@ -1,10 +1,10 @@
 """Validate a translation: run a Python function and the program read from it on the same scripts.
 
 A script gives the inputs and the first draws of a run. CPython runs the accepted function alone
-(`dipc.mechanisms.alone`). Beside it the program's instructions run (`dipc.execution.scripted`). Their answers are
-compared with their types, and so are laws, rates and weights of the draws that both make. Each run leads to further
-scripts: they bring each comparison to equality and to both sides, and take each arm of each choice. Validation is a
-test of one reading, not a proof.
+(`dipc.mechanisms.alone`), and `dipc.execution.scripted` runs the program's instructions. The two answers are compared,
+including their types, and so are laws, rates and weights of the draws that both make. Each run leads to further
+scripts. They make the two sides of each comparison equal, or order them in either way, and select each option of each
+choice. Validation is a test of one reading, not a proof.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ def validate(program: Program) -> None:
     """Check that `program` and the Python function that it was read from give equal answers on many scripts.
 
     A script fixes the inputs and all draws of a run. The right answers of both are compared, too. Nothing is done for a
-    program that was not read from Python, or that agreed before. Raises DefectError (E1907) if a difference is found.
+    program that was not read from Python, or that has passed before. Raises DefectError (E1907) if a difference is
+    found.
     """
     accepted: Accepted | None = program.core.source.accepted
     if accepted is None:
@@ -412,8 +413,8 @@ class Validation:
     def _seeds(self) -> Iterator[Script]:
         """Yield the scripts to begin with: one for each combination of values of the small finite inputs.
 
-        If these are too many, some are taken. Real and int inputs, and finite inputs with many values, get other values
-        from script to script.
+        If there are too many combinations, only some get a script. Real and int inputs, and finite inputs with many
+        values, get other values from script to script.
         """
         domains = [_values(slot) for slot in self._slots]
         count = prod(len(domain) for domain in domains if domain is not None and len(domain) <= _FEW_VALUES)
@@ -451,8 +452,8 @@ class Validation:
     def _program_inputs(self, script: Script, trace: Trace) -> list[Value]:
         """Return the values of the program's inputs in `script`.
 
-        Values of real and int inputs, and of finite ones with many numbers, may be changed in later scripts. They
-        record in `trace` each comparison that they take part in.
+        Values of real and int inputs, and of finite ones with many numbers, may be changed in later scripts. These
+        values record in `trace` each comparison that uses them.
         """
         given: list[Value] = []
         for place, (slot, value) in enumerate(zip(self._slots, script.inputs, strict=True)):
@@ -518,7 +519,7 @@ class Validation:
         raise self._defect(run, eps, difference)
 
     def _agrees_without(self, run: _PythonRun, eps: Fraction, expected: object, count: int, extra: int) -> bool:
-        """True if Python and the program agree when Python skips some of the program's draws, it is unknown which.
+        """True if Python and the program agree on the assumption that Python skips some of the program's draws.
 
         Python may skip draws whose result it does not need. At least `extra` draws are assumed to be skipped, and at
         most two more. Sets of draws of these sizes are tried, up to a limit. `count` is the number of the program's
@@ -618,7 +619,8 @@ class Validation:
     def _movable(self, gradient: Gradient) -> list[Variable]:
         """Return the variables of a comparison in the order in which they are changed: last draws first, then inputs.
 
-        `gradient` maps each of these variables to the slope of the comparison's difference in it.
+        `gradient` maps each of these variables to the slope, in this variable, of the difference of the two compared
+        sides.
         """
         return sorted(gradient, key=lambda variable: (variable[0] != "draw", -variable[1]))
 
