@@ -68,7 +68,8 @@ class AllowedInputs:
     def allows(self, inputs: Sequence[Value]) -> bool:
         """Whether the input with the values `inputs`, in the order of the program's inputs, satisfies `requires`.
 
-        Raises DiagnosticError, which names the input, if `requires` has no value there, as for an index out of range.
+        Raises DiagnosticError, which names the input, if `requires` has no value at the input, as for an index out of
+        range.
         """
         values = dict(zip(self._core.inputs, inputs, strict=True))
         try:

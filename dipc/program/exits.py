@@ -496,8 +496,8 @@ class Exits:
     weight of an exit's choices. `intervals` has the intervals that were chosen for noises on its path, where they are
     not included in the weight. Both mappings are empty for a program without choices.
 
-    Invariant: no run takes two exits, and at any input the probability of an answer is the sum over its exits whose
-    guards hold there.
+    Invariant: no run takes two exits. At any input, the probability of an answer is the sum over those of its exits
+    whose guards the input satisfies.
     """
 
     program: CoreProgram

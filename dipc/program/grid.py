@@ -163,9 +163,9 @@ def answers(flow: Flow, grid: InputGrid) -> Mapping[tuple[Value, ...], int]:
 class ChoiceLaw:
     """The law of the outputs of a program with one random choice, at all inputs of a grid.
 
-    `accepted` has a set for each option of the choice: the inputs where the program then gives a wanted answer.
-    `scores` is None unless the probability of an option is proportional to e^(rate·eps·score). Then it maps, for each
-    option, the score to the set of inputs with this score.
+    `accepted` has a set for each option of the choice: the inputs where the program gives a wanted answer if it chooses
+    this option. `scores` is None unless the probability of an option is proportional to e^(rate·eps·score). Then it
+    maps, for each option, the score to the set of inputs with this score.
     """
 
     accepted: list[int]

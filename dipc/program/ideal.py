@@ -284,7 +284,7 @@ class Ideal:
         """Return the inputs at which the ideal takes the path that it takes at `point`, as a region.
 
         `point` has a value for every real and int input, by slot, and `finite` for every finite one. Raises
-        DiagnosticError if det is undefined there, LimitReached past the limits of the program.
+        DiagnosticError if det is undefined at `point`, LimitReached past the limits of the program.
         """
         along = {self._to_ideal[slot]: value for slot, value in point.items()}
         (region,) = self._regions_of(finite, None, self.program.limits.states, along=along)
@@ -421,7 +421,7 @@ class Ideal:
     def values(self, inputs: Sequence[Value]) -> tuple[Value, ...]:
         """Return the values of det, in the order of the outputs, at the input with the values `inputs`, in their order.
 
-        Raises DiagnosticError if det is undefined there, LimitReached for a run that is too long.
+        Raises DiagnosticError if det is undefined at this input, LimitReached for a run that is too long.
         """
         if self._listed is not None and (listed := self._listed[self.grid.number(inputs)]) is not None:
             return listed
@@ -489,7 +489,7 @@ class Ideal:
     def answer(self, inputs: Sequence[Cell]) -> tuple[Cell, ...]:
         """Return det at `inputs`, as cells of `pool`, in the order of the outputs.
 
-        Raises DiagnosticError if det is undefined there, LimitReached for a run that is too long.
+        Raises DiagnosticError if det is undefined at `inputs`, LimitReached for a run that is too long.
         """
         return tuple(map(self.pool.cell, self.values([*map(value_of, inputs)])))
 
@@ -731,7 +731,7 @@ class Distances:
     def convex_region(
         self, answer: tuple[Value, ...]
     ) -> tuple[tuple[Constraint, ...], tuple[tuple[Terms, Fraction], ...]] | None:
-        """Return the guards of the inputs where det is `answer`, and affine functions whose minimum is dd there.
+        """Return the guards of the inputs where det is `answer`, and affine functions whose minimum is dd on them.
 
         A function is a pair (coefficients, constant). None if the inputs are not known to be one convex set of real
         inputs, with at least one guard. Raises Undecided past a limit, and DiagnosticError.
@@ -796,8 +796,8 @@ class Distances:
     def _dd_alone(self, finite: tuple[Value, ...], answer: tuple[Value, ...], point: Point) -> Fraction | None:
         """Return dd of one input by a search near this input alone; None if the search does not find it.
 
-        `finite` has the finite values of the input, `point` its real and int values, and `answer` is det there. Only
-        inputs with the same finite values are considered. The search finds a region nearby with another answer. It
+        `finite` has the finite values of the input, `point` its real and int values, and `answer` is det at the input.
+        Only inputs with the same finite values are considered. The search finds a region nearby with another answer. It
         returns the distance of this region, or of a nearer one if det has other answers within this distance.
 
         Nothing is searched for a program with `requires`, or by the discrete norm. The same is true if all regions can

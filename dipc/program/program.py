@@ -759,7 +759,7 @@ def _with_checked_choices(program: Program) -> Program:
 
 
 def _reaches_any(program: Program, weights: Set[Expr]) -> bool:
-    """Return False only if no run of `program` at an allowed input comes to a choice with one of `weights`."""
+    """Return False only if no run of `program` at an allowed input reaches a choice with one of `weights`."""
     slots = [slot for slot in program.core.input_slots if not slot.is_symbolic]
     domains = [finite_values(slot) for slot in slots]
     if prod(map(len, domains)) > _MOST_REACHED:

@@ -263,7 +263,7 @@ class _Search:
     def _next(self, state: State) -> tuple[int | None, list[tuple[State, int | _Key | None]]]:
         """Return (the unread input that the next step from `state` reads, or None; the next states).
 
-        Each state has the index of its weight, None for 1, or the value of the input that leads there.
+        Each state has the index of its weight, None for 1, or the value of the input that leads to it.
         """
         known = self._after_state.get(state)
         if known is not None:

@@ -314,7 +314,7 @@ class _RunExits:
         self._known: dict[tuple[Constraint, tuple[Constraint, ...]], bool] = {}
 
     def exits(self, region: Region) -> tuple[CenteredExit, ...] | None:
-        """Return the exits of all runs whose slacks are bounded below on `region`, or None if there are too many."""
+        """Return the exits whose slacks are all bounded below on `region`, or None if there are too many."""
         guards: dict[int, list[Constraint]] = {}
         for guard in region.guards:
             for slot, _ in guard.form.inputs:

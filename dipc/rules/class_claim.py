@@ -59,7 +59,7 @@ class Requirement:
     """The claim for a class of inputs: at the `distances`, the probability of the right answer is at least 1 - `beta`.
 
     - `distances` has alpha and gamma, as numbers or as functions of a distance that is left open.
-    - `variable` is the variable of both sides: eps, or the open distance times eps.
+    - `variable` is the variable of the probability and of `beta`: eps, or the open distance times eps.
     - `beta` is None if it is not a function of this variable; `reason` then says why.
     - `dd` is the text of dd(u), a rational or `inf`, if alpha = dd(u) has one value for all inputs of the class. If it
       is `inf`, det has no other answer, no facet moves, and alpha counts as 0.

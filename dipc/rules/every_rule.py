@@ -6,7 +6,7 @@ which have to hold: `proofs` yields them, `established_as_a_whole` and `proved_i
 **Parts** of a class are proved separately. A class is cut by what its distance from other answers implies, and by signs
 of slacks. The parts cover the class, so that a statement proved of each part is true of all of its inputs.
 
-**Weights of choices** depend on eps alone, in bounds that depend on distance·eps. Suppose that all such weights of a
+**Weights of choices** depend on eps alone, even if a bound depends on distance·eps. Suppose that all such weights of a
 program are a + b·g with numbers a and b, for one function g of eps; a program with one coin is an example. The weights
 then lie on the segment between their values at the least and at the greatest g. A sum of weight·probability is linear
 in the weights. At every eps it is therefore at least the lesser of the sums at the two ends, whatever distance·eps is.
@@ -130,10 +130,10 @@ def all_facets(
 
 
 def known_region(setting: Setting, inputs: InputClass, piece: ConvexPiece) -> Region:
-    """Return the region of the class `inputs`, or only its part in `piece` where that is needed to compare answers.
+    """Return the region of the class `inputs`, or only its part in `piece` if a `metric` block compares answers.
 
-    It is needed if the `metric` block says which answers are the same, because that may differ from piece to piece.
-    `setting` says whether there is such a block.
+    Which answers the block counts as the same may differ from piece to piece. `setting` says whether there is such a
+    block.
     """
     if setting.near is None:
         return inputs.region

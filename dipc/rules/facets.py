@@ -83,7 +83,7 @@ MayBeApart = Callable[[Region, Way], bool]
 
 @frozen
 class FacetMetric:
-    """The distance of inputs, as far as facets need it.
+    """The properties of the distance of inputs that facets need.
 
     `norm` is the norm of the inputs. `apart` tests whether an input of a region may be infinitely far from an input
     just across a facet; it is None if no inputs are infinitely far apart.
@@ -113,7 +113,7 @@ def facets(
 
     The facets are in the order of the guards, u is an input of the region, and dd is the distance by `metric`. `others`
     are the other regions in which det may give the answer of this region, and `outside` the sets excluded by
-    `requires`. `fixed` states that the outputs of det that count for dd are constant on the region.
+    `requires`. `fixed` states that the outputs of det that dd compares are constant on the region.
     """
     inner = _inner_points(region) if outside and fixed and metric.apart is None else None
     facets = []
@@ -198,7 +198,7 @@ def _touches(inner: Sequence[Halfspace], leaving: Way, gap: Region) -> bool:
 def _separated(facet: Affine, guards: Sequence[Constraint], across: Fraction) -> bool:
     """Return True if some guard in `guards` alone implies `facet` >= 0 or `facet` < -`across`.
 
-    Inputs that satisfy the guards then have no value of `facet` from -`across` to below 0.
+    At inputs that satisfy the guards, no value v of `facet` then satisfies -`across` <= v < 0.
     """
     for guard in guards:
         form = guard.form

@@ -243,7 +243,7 @@ def _less(rate: Fraction) -> ExpPoly:
 
 
 def _unions(instance: Instance) -> Bounds | None:
-    """Return a lower bound of the probability from `instance` that measures only small groups of related noises.
+    """Return a lower bound of the probability for `instance`, measuring only small groups of related noises.
 
     A group of more than `_MOST_NOISES` noises is replaced by a union bound: its half-spaces fail with at most the sum
     of the probabilities that each fails. The result is None unless each exit in the bound has exactly one such group.

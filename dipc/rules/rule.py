@@ -124,7 +124,7 @@ class ClaimedDistances:
         return slack.slope >= 0 and slack.base + (self.start or 0) * slack.slope >= 0
 
     def level(self, slack: SlackBound) -> centered_exits.Level:
-        """Return the pair (base, slope) that an event takes in place of a slack with the lower bound `slack`.
+        """Return the pair (base, slope) with which an event represents a slack that has the lower bound `slack`.
 
         - Without an open distance, it is (the bound as a number, 0).
         - For an open distance d, it is (the factor of d in the bound, 0): the event is measured at d = 1.

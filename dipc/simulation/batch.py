@@ -102,10 +102,10 @@ class _Failure(Exception):
 
 
 class DrawnEvaluation(Execution):
-    """The checker's evaluation of expressions, where the truth of comparisons replaces constraints on noises."""
+    """The checker's evaluation of expressions, with comparisons known to be true or false instead of constraints."""
 
     def __post_init__(self) -> None:
-        """Do nothing: only an exploration needs the facts about the text that are computed otherwise."""
+        """Do nothing, instead of computing facts about the text that only an exploration needs."""
 
     def is_nonnegative(self, form: Affine, known: Constraints | Known) -> bool:
         """True if `form` >= 0 according to `known`. Raises Split with the form if `known` does not have it."""

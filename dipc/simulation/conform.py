@@ -144,7 +144,7 @@ def _tail(law: Mapping[int, Ends], runs: int, total: int) -> float:
 
 
 def _tilt(law: Mapping[int, float], wanted: float) -> float:
-    """Return the approximate s >= 0 for which the mean score is `wanted` after reweighting.
+    """Return an approximation of the s >= 0 for which the mean score is `wanted` after reweighting.
 
     `law` maps each score to its probability. Each probability is multiplied by e^{s·score}, and the results are divided
     by their sum.
@@ -344,7 +344,7 @@ _INTERVALS, _RATIOS, _PAIRS = 0.5, 0.4, 0.1
 class ComparedEvent(Record):
     """An event about `outputs`, one output or all finite outputs together, with its comparison `row`.
 
-    `runs` is the number of observations of which the event was counted.
+    `runs` is the number of observations among which the event was counted.
     """
 
     FIELDS = "part=outputs output=row.output count=row.count of=runs *row ok=matches"
@@ -534,8 +534,8 @@ def judge(
     """Return the result of `conform` for `program` at the inputs `values`, given by name.
 
     `observed` are the outputs at `eps`, rounded down to multiples of `grid` unless that is None. With probability at
-    least `confidence`, all tests agree with a correct implementation. Raises DiagnosticError for a program that fails,
-    and for samples off the grid.
+    least `confidence`, all tests accept a correct implementation. Raises DiagnosticError for a program that fails, and
+    for samples off the grid.
     """
     core = program.core
     core.require_meaning(eps)

@@ -136,10 +136,10 @@ def compiled(program: CoreProgram, eps: Fraction) -> tuple[Machine, SourceText]:
 
 @frozen
 class JointHits:
-    """The counts of an event in `runs` independent pairs of runs at two inputs, each pair with the same noises.
+    """The counts of an event in `runs` independent pairs of runs, one at each of two inputs, with the same noises.
 
-    The event happened in `first` runs at the first input, in `second` runs at the second one, and in `both` runs of a
-    pair `both` times.
+    The event happened at the first input in `first` pairs, at the second input in `second` pairs, and at both inputs in
+    `both` pairs.
     """
 
     runs: int

@@ -233,9 +233,9 @@ class AllNumbers(ClassSource):
     def _unit(self, union: UnionBound, start: int) -> tuple[Unit, int]:
         """Return (unit, first m), where the unit's variable e makes beta a polynomial in m.
 
-        With a `lesser` unit, this is a lower bound of beta. As a multiple of e, no rate of noise falls as m grows. Both
-        are true for every m from the returned first m on, which is at least `start`. `union` has the rates as functions
-        of m. Raises NotUniform if no variable that is tried has these properties.
+        If `lesser` of the unit is true, the polynomial is a lower bound of beta. As a multiple of e, no rate of noise
+        falls as m grows. Both are true for every m from the returned first m on, which is at least `start`. `union` has
+        the rates as functions of m. Raises NotUniform if no variable that is tried has these properties.
         """
         refused: NotUniform | None = None
         varying = () if union.rates is None else union.rates.of_marks

@@ -5,7 +5,7 @@ m*exp(-alpha*eps/(2*m)). A variable e replaces eps:
 
     eps = scale(m)·e
 
-For a suitable scale such as m, no exponent and no rate contains m when it is written in e, and beta is a polynomial in
+For a suitable scale such as m, exponents and rates that are written in e do not contain m, and beta is a polynomial in
 m.
 """
 
@@ -251,7 +251,7 @@ class InNumber:
 
     The variable e replaces eps: eps = `scale`·e, where `scale` is a function of m such as m itself. `what` describes
     the expression in error messages. `names` maps the names that may occur in the expression to their values.
-    `divisors` collects the functions of m that were divided by.
+    `divisors` collects the functions of m by which something was divided.
     """
 
     what: str
