@@ -416,7 +416,7 @@ class Program:
 
     @property
     def expected_quantity(self) -> str | None:
-        """The text of the error whose expectation is asked about, such as `|x - det(u)|`; None for other questions."""
+        """The error whose expectation the question is about, as a text such as `|x - det(u)|`; else None."""
         return None
 
     @property
