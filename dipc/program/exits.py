@@ -634,7 +634,7 @@ class ManyRuns:
 
     @cached_property
     def _runs(self) -> series.RunSet | None:
-        """All runs of the program, with their numbers; None if they have too many states or cannot be counted."""
+        """All runs of the program, with the number of runs to each state; None if they cannot be explored together."""
         return series.runs(self._flow, self._most)
 
     @cached_property

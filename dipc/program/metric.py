@@ -345,7 +345,7 @@ class ConvexSet:
         return self._rounded(least)
 
     def _by_coordinates(self, point: Point) -> Fraction:
-        """Return the sum-of-coordinates distance from `point` to a box, whose coordinates are independent."""
+        """Return the distance from `point` to the set, a box, by the sum of coordinates."""
         moves: dict[int, Fraction] = {}
         for guard in self.guards:
             ((slot, coefficient),) = guard.form.inputs

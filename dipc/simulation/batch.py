@@ -592,7 +592,7 @@ class Batch:
 
 
 def _softmax(rate: Fraction, scores: Sequence[Fraction]) -> list[float]:
-    """Return e^{`rate`·(score - best)} for each of `scores`."""
+    """Return e^{`rate`·(score - best)} for each of `scores`, where best is the greatest score."""
     best = max(scores)
     return [exp(max(rate * (score - best), -_MOST_EXPONENT)) for score in scores]
 

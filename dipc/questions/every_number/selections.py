@@ -206,7 +206,7 @@ def _merged(body: Block, drawn: set[str]) -> Block:
 
 
 def _other_summand(value: ast.Expr, name: str) -> ast.Element | None:
-    """Return the array element q if `value` is the variable `name` plus q; None for another expression."""
+    """Return the other summand if `value` is the sum of the variable `name` and an array element, else None."""
     match value:
         case ast.Binary(op=ast.BinaryOp.ADD, left=left, right=ast.Element() as query) if is_name(left, name):
             return query

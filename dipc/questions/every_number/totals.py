@@ -475,7 +475,7 @@ def _assignments(loop: ast.For, name: str) -> Iterator[ast.Statement]:
 
 
 def _step(name: str, value: ast.Expr) -> ast.Expr | None:
-    """Return s if `value` is the variable `name` plus s, else None."""
+    """Return the other summand if `value` is a sum with the variable `name`, else None."""
     match value:
         case ast.Binary(op=BinaryOp.ADD, left=ast.Name(name=own), right=step) if own == name:
             return None if ast.mentions(step, name) else step
