@@ -313,7 +313,10 @@ class EdgeView:
 
 @frozen
 class ChainView:
-    """The states reached at given inputs, in the order of their labels, and the steps between them, for display."""
+    """The `states` reached at given inputs, in the order of their labels, and the steps `edges` between them.
+
+    This is for display. `initial` is the number of the state at which runs start.
+    """
 
     states: tuple[StateView, ...]
     edges: tuple[EdgeView, ...]

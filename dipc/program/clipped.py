@@ -11,8 +11,8 @@ other coordinates as they are.
 2. C does not increase the distance of two inputs in any coordinate, and C(u) = u in the box. Let an adjacency depend on
    the distances of coordinates, and let all pairs with smaller distances be adjacent, too, as for linf, l1 and hamming.
    If u and u' are adjacent, so are C(u) and C(u'), or they are equal.
-3. So the laws at two adjacent inputs are those at two adjacent inputs in the box, or are equal. The suprema of the loss,
-   of delta and of divergences over all pairs are those over the pairs in the box.
+3. So the laws at two adjacent inputs are those at two adjacent inputs in the box, or are equal. The suprema of the
+   loss, of delta and of divergences over all pairs are those over the pairs in the box.
 
 **Accuracy at every input**, with `alpha: 0`: let the ideal, the metric and the claim, too, read x through its clamps
 alone. Then det, the distance of answers and the probability are those at C(u), and the claim holds at all inputs if it

@@ -65,8 +65,8 @@ def by_distances(setting: Setting, convex: ConvexClass) -> list[ConvexClass]:
     """Return smaller convex classes that together cover `convex`, or only `convex` if they would be too many.
 
     The class is cut in two ways. An input with dd(u) >= alpha is behind one of several facets, and each facet gives a
-    class. Then the classes are cut so that it is fixed which outputs without noise are within gamma of det's. `setting`
-    has the claim, which gives gamma, and the distance of inputs. Raises Undecided.
+    class. Then each class is cut so that an output without noise is within gamma of det's at all inputs of a part, or
+    at none. `setting` has the claim, which gives gamma, and the distance of inputs. Raises Undecided.
     """
     inputs, piece = convex.inputs, convex.piece
     gamma = requirement(setting.claim, inputs, setting.metric).gamma

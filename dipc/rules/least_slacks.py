@@ -19,9 +19,11 @@ from dipc.rules.rule import Bounds, ClaimedDistances, Derivation, Farkas, Instan
 class Lower(Bounds):
     """The bound with every slack at its least value, as a single function.
 
-    - `attained`: it is the probability of the right answer itself, at the input `corner`, which is behind all facets.
-    - `lost` is the reason why it may be less than the least probability, None if it is attained.
-    - `slacks` are the slacks that it depends on, as forms of the inputs.
+    - `evidence` has the bounds of the slacks, with their proofs.
+    - `attained`: the bound is the probability of the right answer itself, at the input `corner`, which is behind all
+      facets.
+    - `lost` is the reason why the bound may be less than the least probability, None if it is attained.
+    - `slacks` are the slacks that the bound depends on, as forms of the inputs.
     - `tight` has the indices of the facets that are equalities at the corner.
     """
 

@@ -66,9 +66,10 @@ class BoundEvidence:
 
 @frozen
 class ProofStep:
-    """A step of a proof: an `obligation` with its `variable`, the `evidence` for its bound, and how sharp the bound is.
+    """A step of a proof: an `obligation` with its `variable`, and the `evidence` for its bound.
 
-    `evidence` is None if the bound is the measured probability itself, or if the obligation states a stronger claim.
+    `sharpness` says how close the bound is to the probabilities. `evidence` is None if the bound is the measured
+    probability itself, or if the obligation states a stronger claim.
     """
 
     obligation: Obligation
@@ -84,10 +85,11 @@ class ProofStep:
 
 @frozen
 class ClaimedDistances:
-    """The alpha and gamma of a claim as functions of a distance d that is left open: base + rate·d.
+    """The alpha and gamma of a claim as functions of a distance d that is left open.
 
-    If both rates are 0, no distance is open, and alpha and gamma are numbers. If `start` is given, d is any integer >=
-    `start`. The bounds of slacks are then chosen to be greatest at d = `start` + `further`.
+    Alpha is `alpha_base` + `alpha_rate`·d, and gamma is `gamma_base` + `gamma_rate`·d. If both rates are 0, no distance
+    is open, and alpha and gamma are numbers. If `start` is given, d is any integer >= `start`. The bounds of slacks are
+    then chosen to be greatest at d = `start` + `further`.
     """
 
     alpha_base: Fraction

@@ -100,9 +100,11 @@ _NOT_EXECUTED = "E04"
 
 @frozen
 class Expected:
-    """The exact probabilities, for every eps, of all possible values of the finite outputs, or of the requested events.
+    """The exact probabilities, for every eps, with which counts are compared.
 
-    The probabilities of events are in the order of the request. Undecided replaces one that is not known.
+    `outcomes` has the probabilities of all possible values of the finite outputs, and `events` those of the requested
+    events, in the order of the request. Undecided replaces the outcomes, or the probability of an event, where it is
+    not known.
     """
 
     outcomes: tuple[OutputProbability, ...] | Undecided
@@ -215,10 +217,10 @@ class ComparedRow:
 
 @frozen
 class ComparedTally(Record):
-    """A tally, with a row for each event, or for each output that can occur or did.
+    """The comparison of a `tally`, with one of `rows` for each event, or for each output that can occur or did.
 
-    If the exact probabilities are right, the comparison is a mismatch with probability at most 1 - confidence. `reason`
-    says why some probabilities are missing.
+    If the exact probabilities are right, the comparison is a mismatch with probability at most 1 - `confidence`.
+    `reason` says why some probabilities are missing.
     """
 
     FIELDS = (
@@ -378,11 +380,12 @@ def simulate(
 ) -> ComparedTally:
     """Run `program` many times at `input` and `eps`, and compare the counts with its exact probabilities.
 
-    The options `given` are `runs`, `seed`, `outputs`, `gamma`, `confidence`, `loop_limit` and `progress`. The finite
-    outputs are compared by value, with reals left open; or, if `outputs` are given, each of them is one event, the real
-    ones within `gamma`. `input`, `outputs` and `gamma` are as for `Program.probability`. If the exact probabilities are
-    right, the comparison is a mismatch with probability at most 1 - `confidence`. Equal seeds give equal counts. Raises
-    DiagnosticError for values that do not fit the program and for failures in some run, TypeError for floats.
+    The options `given` are `runs`, `seed`, `outputs`, `gamma`, `confidence`, `loop_limit` and `progress`. By default,
+    each combination of values of the finite outputs is an event, whatever the real outputs are. If `outputs` are given,
+    each of them is an event, with real outputs within `gamma`. `input`, `outputs` and `gamma` are as for
+    `Program.probability`. If the exact probabilities are right, the comparison is a mismatch with probability at most 1
+    - `confidence`. Equal seeds give equal counts. Raises DiagnosticError for values that do not fit the program and for
+    failures in some run, TypeError for floats.
     """
     options = {**_DEFAULTS, **given}
     program = as_program(program, eps=eps)

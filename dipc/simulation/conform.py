@@ -221,7 +221,10 @@ Values = tuple[Value, ...]
 
 @frozen
 class Observed:
-    """Outputs with their counts; if `ordered`, the outputs one by one, in the order in which they were observed."""
+    """Observed outputs, with `rows` of pairs (the values of an output, their count).
+
+    If `ordered`, the rows are the outputs one by one, in the order in which they were observed.
+    """
 
     rows: tuple[tuple[Values, int], ...]
     ordered: bool
@@ -425,11 +428,12 @@ class Partition:
 
 @frozen
 class Conformance(Record):
-    """The result of comparing observed outputs with the exact law of a program.
+    """The result of comparing `observed` outputs with the exact law of `program` at `input` and `eps`.
 
     If the implementation has the program's distribution, the result is a mismatch with probability at most 1 -
-    confidence. `ratios` test the scale of the noises, `pairs` whether samples depend on each other. `chi_square` and
-    `degrees` are for display: they decide nothing.
+    `confidence`. `cells` compare the count of each event with its probability, `ratios` test the scale of the noises,
+    and `pairs` test whether samples depend on each other. `reason` says why something could not be compared, or is
+    None. `chi_square` and `degrees` are for display: they decide nothing.
     """
 
     FIELDS = "schema program input eps observed confidence:decimal verdict reason chi_square degrees cells ratios pairs"

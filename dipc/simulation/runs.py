@@ -37,8 +37,8 @@ class Tally:
     """The results of `runs` independent runs of the program at one input and one eps.
 
     `outputs` are the names of the finite outputs, in order. `counts` has the count of each combination of their values
-    (None: never assigned), and `hits` the count of each of `events`. Equal arguments of `run`, including the seed, give
-    equal tallies.
+    (None: never assigned), and `hits` the count of each of `events`, whose real outputs count within `gamma`. Equal
+    arguments of `run`, including the seed, give equal tallies.
     """
 
     program: CoreProgram
