@@ -67,7 +67,8 @@ class Flow:
     The label of an instruction is its index; `exit_label`, the number of instructions, is where every run ends. Sets of
     slots are bit sets: integers whose bit i tells whether slot i is in the set.
 
-    - `entry` is the label at which runs start. `landing[l]` is the label at which a run that reaches label l continues: jumps are followed, and an exit continues at `exit_label`.
+    - `entry` is the label at which runs start. `landing[l]` is the label at which a run that reaches label l
+      continues: jumps are followed, and an exit continues at `exit_label`.
     - `successors[l]` are the labels to which a step from l may lead. `joins` are the labels with several predecessors.
     - `reads[l]`, `writes[l]` and `must_write[l]` are the slots that the instruction at l may read, may write and surely
       writes. `may_assign[l]` are the slots that may be written at l or later.
