@@ -677,7 +677,7 @@ def _exact_at_first_distances(case: ClassCase) -> Iterator[ProofStep]:
 
 
 def _best_steps(case: ClassCase, first: Sequence[ProofStep], engine: Engine) -> Sequence[ProofStep]:
-    """Return proof steps for `case` from the rules whose proofs fall short by least.
+    """Return proof steps for `case` from the rules whose proofs fall short the least.
 
     If these proofs do not hold, steps about single inputs of `case` follow. The result is `first`, the steps of the
     first rule, if no rule can be compared. `engine` decides obligations. Raises Undecided.
@@ -870,7 +870,8 @@ class Solution(Record):
     def with_answer(self) -> Question | None:
         """Return the question with the answer put into its claim; None if there is no answer, or no claim can state it.
 
-        A claim is about inputs with dd(u) = alpha, so that no claim states the least alpha.
+        No claim states the least alpha, which is about inputs with dd(u) > alpha: a claim with this alpha may also be
+        about inputs with dd(u) = alpha.
         """
         return None
 
@@ -981,7 +982,7 @@ class AlphaSolution(Solution):
 
 @frozen(eq=False)
 class EnvelopePiece(Record):
-    """A piece of the least beta as a function of eps: the probability, on `span`, that the cases `rows` are wrong.
+    """A piece of the least beta as a function of eps: on `span`, the probability of a wrong answer in the cases `rows`.
 
     `beta` is the closed form of this probability as a text, in which `variable` is always called `eps`. `value`
     encloses the least beta if the span is a single eps, and is None otherwise. Unless `exact`, the closed form is only

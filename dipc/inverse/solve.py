@@ -964,11 +964,12 @@ class GivenInterval(GivenQuestion, total=False):
 
 @takes(GivenInterval, {"digits": INTERVAL_DIGITS})
 def interval(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenInterval]) -> Intervals:
-    """Bound the distance of the exact answer from a released one, with probability at least `confidence` (as "95%").
+    """Bound the distance of the exact answer from a released one, with probability at least `confidence`.
 
-    The bound holds for every eps and every input of the question about `program` and `table`. By default there are
-    three intervals: with both ends, with a lower end only and with an upper end only. `side` selects one: "both",
-    "lower" or "upper". Numbers have `digits` digits. The other options in `given` are those of `dipc.solve`.
+    The confidence is a number or a text such as "95%". The bound holds for every eps and every input of the question
+    about `program` and `table`. By default there are three intervals: with both ends, with a lower end only and with an
+    upper end only. `side` selects one: "both", "lower" or "upper". Numbers have `digits` digits. The other options in
+    `given` are those of `dipc.solve`.
 
     Raises DiagnosticError for programs without real or int outputs, and for bad claims; ValueError for a confidence
     that is not between 0 and 1.

@@ -626,7 +626,7 @@ def gamma_settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | 
 
     Proof. With X = eps·x the noises have a joint limit in distribution, of independent noises with the limit laws. An
     exit's event is A·X <= eps·(b + gamma·g) with no row of A zero, so its probability tends to that of A·X <= 0, since
-    the boundary of that set has measure 0. Only for outputs without noise does gamma decide alone, up to the largest of
+    the boundary of that set has measure 0. Only for outputs without noise does gamma alone decide, up to the largest of
     their distances from the answers. ∎
     """
     if not probabilities.program.has_product_distance:

@@ -415,7 +415,7 @@ _MORE_AT_EPS = 6
 
 
 def _with_digits(answer: Tightest, digits: int) -> Tightest:
-    """Return `answer` with decimal ends of its factors to fewer `digits`; rational factors do not change."""
+    """Return `answer` with irrational factors enclosed to `digits` digits, fewer than before; others do not change."""
 
     def rounded(ends: Cell | None) -> Cell | None:
         return ends if ends is None or ends[0] == ends[1] else decimal_hull(ends, digits)

@@ -474,7 +474,7 @@ class LongRows(CountedRows):
         self.every: Sequence[RowResult] | None = None
 
     def add(self, answer: ChunkAnswer) -> None:
-        """Add the counts and the values of eps of a chunk, the result `answer`."""
+        """Add the counts and the scopes of `answer`, the result for a chunk."""
         self._counts += answer.counts
         for scope in answer.scopes:
             self._scopes.setdefault(scope)

@@ -54,18 +54,17 @@ else:
 class RowResult(Record):
     """The result for one row of a table, or for a class of inputs.
 
-    `row` is the number of the row, from 1. `input` and `output` map names to texts in one spelling (`1/4` for `0.25`);
-    an output whose value the row leaves open is absent. `alpha` and `gamma` are texts, and `beta_form` is beta as a
-    function of eps. `closed_form` is Pr[output within gamma] for every eps > 0, or None if a limit was reached before
-    it was known. `failing` lists the intervals of eps in which the claim fails; it is empty unless the verdict is
-    INACCURATE. `reason` is given exactly for UNDECIDED.
-
-    `says` has the values of eps, or of the variable of a class, where beta < 1. The row is `vacuous` for one of three
-    reasons. The claim may not be about the input because its dd is too small; then `says` is None. Beta may be at least
-    1 everywhere. Or the row leaves all outputs open (`unconstrained`).
-
-    For a class of inputs, `count` is the number of its inputs. For a free gamma, `obligations` has one result for each
-    range of gamma, and the other fields are those of the result that decides.
+    - `row` is the number of the row, from 1. `input` and `output` map names to texts in one spelling (`1/4` for
+      `0.25`); an output whose value the row leaves open is absent.
+    - `alpha` and `gamma` are texts, and `beta_form` is beta as a function of eps. `closed_form` is Pr[output within
+      gamma] for every eps > 0, or None if a limit was reached before it was known.
+    - `failing` lists the intervals of eps in which the claim fails; it is empty unless the verdict is INACCURATE.
+      `reason` is given exactly for UNDECIDED.
+    - `says` has the values of eps, or of the variable of a class, where beta < 1. The row is `vacuous` for one of three
+      reasons. The claim may not be about the input because its dd is too small; then `says` is None. Beta may be at
+      least 1 everywhere. Or the row leaves all outputs open (`unconstrained`).
+    - For a class of inputs, `count` is the number of its inputs. For a free gamma, `obligations` has one result for
+      each range of gamma, and the other fields are those of the result that decides.
     """
 
     CLAIMED = "alpha beta gamma verdict probability counterexample reason failing+ vacuous+ count? obligations=ranges+"
@@ -348,13 +347,16 @@ class Report(Record):
     """The result of a check of one program against one table.
 
     `verdict` is INACCURATE if some row is. Otherwise it is UNDECIDED if some row is, or if the check was `interrupted`
-    before the last row. Otherwise it is ACCURATE. A report has at least one row unless it was interrupted. `eps` is the
-    interval of the claim, as text. `evidence` is the data for a certificate, if it was requested. `decided_by` is a
-    theorem by which the verdict holds for more claims or inputs than the rows state, or the claim from which the
-    theorem follows. For classes, `inputs` is their total number of inputs. `constants` are the program's. `stated` has
-    the texts of alpha, beta and gamma of the claim, None for one that differs from row to row. `every_input` names the
-    inputs of a claim about all inputs, such as "every real input", and `numbers` the values of a constant that is left
-    open, such as "m >= 3". `warnings` say why the claim may not mean what the user expects.
+    before the last row. Otherwise it is ACCURATE. A report has at least one row unless it was interrupted.
+
+    - `eps` is the interval of the claim, as text. `stated` has the texts of alpha, beta and gamma of the claim, None
+      for one that differs from row to row. `warnings` say why the claim may not mean what the user expects.
+    - `constants` are the program's constants, and `requires` is its precondition as text, None without one.
+    - `every_input` names the inputs of a claim about all inputs, such as "every real input", and `numbers` the values
+      of a constant that is left open, such as "m >= 3". For classes, `inputs` is their total number of inputs.
+    - `decided_by` is a theorem by which the verdict holds for more claims or inputs than the rows state, or the claim
+      from which the theorem follows; None if there is no theorem.
+    - `evidence` is the data for a certificate, if it was requested. `effort` is the time and work spent.
 
     A report has no truth value: `require` raises AssertionError unless it is accurate.
     """

@@ -225,7 +225,7 @@ class Pairs:
 class MultisetPairs(Pairs):
     """Pairs of adjacent multisets of input values, each multiset represented by one of `inputs`.
 
-    They serve programs whose inputs are interchangeable, so that all arrangements of a multiset have the same law. Two
+    The inputs of the program must be interchangeable, so that all arrangements of a multiset have the same law. Two
     multisets are adjacent by `adjacency` if some of their arrangements are. `groups` are the interchangeable inputs,
     and `given` are all inputs before they were grouped. The length is the number of ordered pairs of adjacent inputs.
     """

@@ -133,7 +133,8 @@ def onto_others(
 ) -> Iterator[tuple[AlignedExit, AlignedExit]]:
     """Yield each exit of `ones` with a corresponding exit of `others`, a different one for each.
 
-    An exit that is in both is paired with itself. Raises OutsideFragment if no corresponding exit is left.
+    An exit that is in both sequences is paired with itself. Raises OutsideFragment if an exit has no corresponding
+    exit.
     """
     left = list(others)
     for one in ones:
@@ -401,8 +402,8 @@ def pivot_cost(
     """Return the least bound of the loss, in multiples of eps, with a continuous noise as pivot; None without a pivot.
 
     A pivot is a noise whose shift depends on the other noises. The `exits` have equal likeness and `count` real inputs,
-    which move to inputs adjacent by `within`. Only pairs of inputs that satisfy one of the systems `joined` are
-    covered; their half-spaces are over the keys of the inputs and of their moves. `is_empty` tests whether inequalities
+    which move to inputs adjacent by `within`. `joined` has systems of half-spaces over the keys of the inputs and of
+    their moves; only pairs of inputs that satisfy one of the systems are covered. `is_empty` tests whether inequalities
     have probability 0. Raises LimitReached, NotConfirmed.
     """
     first = exits[0].first_input + count

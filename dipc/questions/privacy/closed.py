@@ -98,10 +98,10 @@ _NONE: Excess[Closed] = Excess(ExpPoly.ZERO, (0, 0), ())
 def pieces_of(
     greatest: Sequence[Excess[Closed]], interval: Interval, digits: int, limits: Limits
 ) -> list[tuple[EndPoint, EndPoint, Excess[Closed]]]:
-    """Divide `interval` into parts, on each of which one function of `greatest` is the greatest.
+    """Divide `interval` into parts, on each of which one function of `greatest` or the function 0 is the greatest.
 
-    Return (start, end, excess) for each part. Irrational ends are enclosed to `digits` digits. The excess 0 is always
-    included. Raises LimitReached if there are too many parts, or past one of the `limits`.
+    Return (start, end, excess) for each part. Irrational ends are enclosed to `digits` digits. Raises LimitReached if
+    there are too many parts, or past one of the `limits`.
     """
     every = [*greatest, _NONE]
     if len(every) > _MOST:

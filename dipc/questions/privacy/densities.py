@@ -750,10 +750,10 @@ def _sum_of_products(products: Sequence[tuple[Closed, Closed]]) -> Closed:
 
 
 def _region(box: tuple[_Span, ...], half: Halfspace) -> _Region | None:
-    """Return the part of `box` in the half-space `half`, or None if it is empty.
+    """Return the part of `box` in the half-space `half` as a region that may violate the claim at every eps.
 
-    The result says that the part may violate the claim at every eps. The edge of a half-space of one output is an end
-    of that output's interval in the result, so the part is then a box.
+    The result is None if the part is empty. If `half` is about one output, its edge becomes an end of that output's
+    interval, so that the region is a box without a half-space.
     """
     (position, c), *others = half.coefficients
     if others:

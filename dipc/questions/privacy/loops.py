@@ -1,8 +1,9 @@
 """The cost of shifting the noises in runs of a loop, for every number of queries.
 
-A uniform program runs through finitely many heads of its loop, up to the names of noises (`loop_runs`). A path is a
-sequence of steps from head to head. Each step has inequalities between forms of the noises alive at the head, the
-noises drawn in the step, and the inputs of its index.
+A uniform program runs through finitely many heads of its loop, up to the names of noises (`loop_runs`). A noise is
+*alive* at a head if it was drawn before and is compared later. A path is a sequence of steps from head to head. Each
+step has inequalities between forms of the noises alive at the head, the noises drawn in the step, and the inputs of its
+index.
 
 A shift adds a constant to each noise of a path. Suppose that it satisfies the conditions that a move of the inputs
 imposes. Then it maps the noises on this path into those on the path at the other input. Its cost is Σ c·|shift| (see

@@ -260,7 +260,7 @@ class _Word(PathRuns):
     def cost_apart(
         self, block: int, period: int, unit: RationalFunction, total: Fraction
     ) -> tuple[Fraction, Fraction] | None:
-        """Return (the least cost of noises in a repeated block of iterations, that of all other noises).
+        """Return (least cost of the noises in a repeated block of iterations, least cost of all other noises).
 
         The block has `period` iterations from index `block` on. The cost of noises N is the sum of rate·|N|, in
         multiples of `unit`, a function of m. Both numbers hold for all runs, however often they repeat the block.
@@ -388,7 +388,7 @@ class _Word(PathRuns):
         """Return, for each of the states `heads`, forms that are not negative there on any run with the word's outputs.
 
         The states are those at the start of a repeated block of `period` iterations from index `block` on. In the
-        forms, noises are numbered by their place among those of the state's noises that later iterations read.
+        forms, the key of a noise is its position among those of the state's noises that later iterations read.
         """
         needed: dict[Key, list[Affine]] = {}
         after = range(block + period, self.count)
