@@ -41,9 +41,9 @@ from dipc.outcome.words import (
 from dipc.program.program import Program
 from dipc.questions.privacy.outcome import PrivacyReport
 from dipc.questions.report import ClassResult, Report, RowResult
-from dipc.sign.chart import sign_chart
+from dipc.sign.chart import ends_of, sign_chart
 from dipc.sign.interval import Interval
-from dipc.sign.optimum import Far, ReducedQuotient, ends_of, highest, number_cell, peaks, root_cell
+from dipc.sign.optimum import Far, ReducedQuotient, highest, number_cell, peaks, root_cell
 from dipc.sign.piecewise import PiecewiseForm, proved_quotient
 from dipc.sign.roots import Root
 from dipc.text.core import Value

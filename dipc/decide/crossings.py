@@ -11,7 +11,7 @@ monotone: it has at most one zero, and the claim holds on one side of it and fai
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -27,7 +27,7 @@ from dipc.decide.series import SeriesDecision
 from dipc.frozen import frozen
 from dipc.measure.measure import Bound, BoundMeasurer
 from dipc.measure.power_series import DISK, coefficients, precision
-from dipc.sign.chart import FailureRegion, RegionEnd
+from dipc.sign.chart import RegionEnd, ends_of
 from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.normal import NormalBeta, NormalSum
 from dipc.sign.optimum import root_cell
@@ -113,12 +113,17 @@ Stretch = tuple[EpsCut, EpsCut]
 
 
 def cuts(interval: Interval) -> Stretch:
-    """Return the two ends of `interval` as cuts (lower, upper).
+    """Return the two ends of `interval` as cuts (lower, upper)."""
+    return stretch(*ends_of(interval))
+
+
+def stretch(lower: RegionEnd, upper: RegionEnd) -> Stretch:
+    """Return the interval from `lower` to `upper` as a pair of cuts.
 
     The lower cut is before its number if the number belongs to the interval, else after it. The upper cut is after its
     number if the number belongs to the interval, else before it.
     """
-    return EpsCut(interval.lower, not interval.lower_closed), EpsCut(interval.upper, interval.upper_closed)
+    return EpsCut(lower.value, not lower.closed), EpsCut(upper.value, upper.closed)
 
 
 def failing_stretches(
@@ -173,17 +178,6 @@ def end_of(cut: EpsCut, digits: int, limits: Limits) -> EndPoint:
         case EnclosedRoot():
             return EndPoint(*cut.place.cell(digits), False)
     assert_never(cut.place)
-
-
-def stretches(regions: Iterable[FailureRegion]) -> Iterator[Stretch]:
-    """Yield the intervals that the `regions` consist of, each as a pair of cuts.
-
-    A puncture of a region, a single eps where the claim holds, divides it into two intervals.
-    """
-    for region in regions:
-        inner = [RegionEnd(root, closed=False) for root in region.punctures]
-        for lower, upper in zip([region.lower, *inner], [*inner, region.upper], strict=True):
-            yield EpsCut(lower.value, not lower.closed), EpsCut(upper.value, upper.closed)
 
 
 class _Signs:

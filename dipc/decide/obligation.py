@@ -272,10 +272,9 @@ def _extended(failure: Failure, cell: SlackCell) -> Failure:
 
 
 def failure_intervals(regions: Iterable[FailureRegion], limits: Limits) -> list[FailureInterval]:
-    """Return the maximal failing intervals in `regions`, in increasing order, with their ends enclosed more closely.
+    """Return the failing intervals `regions` in the same order, with their ends enclosed more closely.
 
-    A single point where the claim holds, with equality, is an end of two intervals and belongs to neither. Ends are
-    refined as far as `limits` allow.
+    Ends are refined as far as `limits` allow.
     """
 
     def enclose(root: Root) -> tuple[Fraction, Fraction]:
@@ -283,14 +282,7 @@ def failure_intervals(regions: Iterable[FailureRegion], limits: Limits) -> list[
             root = refine(root, root.upper * PRECISION, limits)
         return root.lower, root.upper
 
-    intervals = []
-    for region in regions:
-        # The claim holds at a root, with equality: as an end it does not belong to the interval.
-        inner = [EndPoint(*enclose(root), False) for root in region.punctures]
-        starts = [end_point(region.lower, enclose), *inner]
-        ends = [*inner, end_point(region.upper, enclose)]
-        intervals += [FailureInterval(start, end) for start, end in zip(starts, ends, strict=True)]
-    return intervals
+    return [FailureInterval(end_point(lower, enclose), end_point(upper, enclose)) for lower, upper in regions]
 
 
 def end_point(end: RegionEnd, enclose: Callable[[Root], tuple[Fraction, Fraction]]) -> EndPoint:
@@ -373,8 +365,7 @@ def decide_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, l
         return DecisionInCells(interval, cells, witness=None)
     witness = _simplest_witness(probability, beta, arrangement, fails, limits)
     regions = [
-        FailureRegion(failure[0].lower, failure[-1].upper, ())
-        for failure in failures(probability, beta, arrangement, functions, limits)
+        (failure[0].lower, failure[-1].upper) for failure in failures(probability, beta, arrangement, functions, limits)
     ]
     return DecisionInCells(interval, cells, witness, tuple(regions), arrangement)
 

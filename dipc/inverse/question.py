@@ -29,7 +29,7 @@ from dipc.claims.claim import (
 from dipc.claims.expression import ClaimExpression
 from dipc.claims.table import Table, TableGiven
 from dipc.claims.transcendental import as_written, enclosed_claim, raised
-from dipc.decide.crossings import Stretch, cuts, failing_stretches, stretches
+from dipc.decide.crossings import Stretch, cuts, failing_stretches, stretch
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import (
     ClaimScope,
@@ -319,7 +319,7 @@ class Inequality:
             assert self.stated is not None
             obligation = Obligation(self.stated, self.beta, (interval,))
             return failing_stretches(obligation, interval, engine.bounds, engine.limits)
-        return list(stretches(failing_regions(self.closed, self.beta, interval, engine.limits)))
+        return [stretch(*ends) for ends in failing_regions(self.closed, self.beta, interval, engine.limits)]
 
     def holds(self, engine: Engine) -> bool:
         """Return True if `engine` proves the inequality, and False if it fails. Raises Undecided.

@@ -35,7 +35,7 @@ from dipc.claims.claim import Claim, GivenValue, claim_expression, intervals_tex
 from dipc.claims.conditions import trend
 from dipc.claims.expression import DISTANCES, ClaimExpression
 from dipc.claims.table import Row, Table, TableGiven
-from dipc.decide.crossings import EpsCut, cuts, failing_stretches
+from dipc.decide.crossings import cuts, failing_stretches, stretch
 from dipc.decide.engine import NO_FORM, Engine
 from dipc.decide.obligation import EndPoint, Obligation, Verdict, typed_end
 from dipc.frozen import frozen
@@ -652,7 +652,7 @@ def _split(
     pieces = []
     for cell in envelope.cells(interval, limits):
         owner = next(claimed for claimed in highest if _is_owner(claimed, cell.numerator, cell.denominator))
-        lower, upper = EpsCut(cell.lower.value, not cell.lower.closed), EpsCut(cell.upper.value, cell.upper.closed)
+        lower, upper = stretch(cell.lower, cell.upper)
         span = span_between(lower, upper, digits, limits)
         value = _value(cell.numerator, cell.denominator, interval.lower, digits, limits) if interval.is_point else None
         pieces.append(EnvelopePiece(span, str(ClosedForm(owner.missing)), owner.rows, value, variable, owner.exact))

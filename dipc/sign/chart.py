@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import DecisionBudget, LimitReached, Limits
@@ -468,16 +469,13 @@ class RegionEnd:
     closed: bool
 
 
-@frozen
-class FailureRegion:
-    """A maximal interval from `lower` to `upper` on which f <= 0, and f < 0 except at finitely many points inside.
+def ends_of(interval: Interval) -> tuple[RegionEnd, RegionEnd]:
+    """The lower and the upper end of `interval`, each as a `RegionEnd`."""
+    return RegionEnd(interval.lower, interval.lower_closed), RegionEnd(interval.upper, interval.upper_closed)
 
-    These points, `punctures`, are roots of even multiplicity.
-    """
 
-    lower: RegionEnd
-    upper: RegionEnd
-    punctures: tuple[Root, ...]
+#: A maximal interval on which a function is negative, as its lower and its upper end.
+FailureRegion = tuple[RegionEnd, RegionEnd]
 
 
 @frozen
@@ -527,7 +525,7 @@ def _decide_point(form: NormalForm, interval: Interval, budget: DecisionBudget) 
     if sign >= 0:
         return Holds(None)
     end = RegionEnd(eps, closed=True)
-    return Fails(eps, (FailureRegion(end, end, ()),), SignChart(interval, (), (), sign, sign), None)
+    return Fails(eps, ((end, end),), SignChart(interval, (), (), sign, sign), None)
 
 
 def _regions(chart: SignChart) -> tuple[FailureRegion, ...]:
@@ -535,17 +533,7 @@ def _regions(chart: SignChart) -> tuple[FailureRegion, ...]:
     first = RegionEnd(interval.lower, closed=chart.lower_sign == -1)
     last = RegionEnd(interval.upper, closed=chart.upper_sign == -1)
     bounds = [first, *(RegionEnd(root, closed=False) for root in chart.roots), last]
-    regions: list[FailureRegion] = []
-    for gap, sign in enumerate(chart.signs):
-        if sign >= 0:
-            continue
-        if gap and chart.signs[gap - 1] < 0:
-            before = regions.pop()
-            region = FailureRegion(before.lower, bounds[gap + 1], (*before.punctures, chart.roots[gap - 1]))
-        else:
-            region = FailureRegion(bounds[gap], bounds[gap + 1], ())
-        regions.append(region)
-    return tuple(regions)
+    return tuple(ends for ends, sign in zip(pairwise(bounds), chart.signs, strict=True) if sign < 0)
 
 
 def _simplest_witness(form: NormalForm, chart: SignChart, budget: DecisionBudget) -> Fraction:

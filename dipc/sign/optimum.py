@@ -15,7 +15,7 @@ from dipc.algebra.limits import DecisionBudget, LimitReached, Limits
 from dipc.algebra.numbers import dyadic, magnitude, round_down, to_fmpq
 from dipc.algebra.parametric import coefficient_sign
 from dipc.frozen import frozen
-from dipc.sign.chart import RegionEnd, isolate_roots, sign_at, sign_chart
+from dipc.sign.chart import RegionEnd, ends_of, isolate_roots, sign_at, sign_chart
 from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.polynomial import Layout, normal_form
 from dipc.sign.roots import Root, TaylorCoefficients, refine, refine_within
@@ -432,11 +432,6 @@ class Peak:
     value: QuotientValue | None
 
 
-def ends_of(interval: Interval) -> tuple[RegionEnd, RegionEnd]:
-    """The lower and the upper end of `interval`, each as a `RegionEnd`."""
-    return RegionEnd(interval.lower, interval.lower_closed), RegionEnd(interval.upper, interval.upper_closed)
-
-
 def peaks(ratio: ReducedQuotient, lower: RegionEnd, upper: RegionEnd, limits: Limits | None = None) -> list[Peak]:
     """Candidates for the supremum of the quotient `ratio` from `lower` to `upper`: the greatest of their values.
 
@@ -688,7 +683,6 @@ __all__ = [
     "PeakPlace",
     "QuotientValue",
     "ReducedQuotient",
-    "ends_of",
     "highest",
     "order",
     "peaks",

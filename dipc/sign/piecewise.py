@@ -23,7 +23,7 @@ from dipc.algebra.parametric import (
     resolve,
 )
 from dipc.frozen import frozen
-from dipc.sign.chart import RegionEnd, arrange, isolate_roots, sign_at
+from dipc.sign.chart import RegionEnd, arrange, ends_of, isolate_roots, sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.roots import Root, refine
 
@@ -153,8 +153,7 @@ class PiecewiseForm:
         return known
 
     def _split(self, interval: Interval, limits: Limits | None) -> list[FormCell]:
-        first = RegionEnd(interval.lower, interval.lower_closed)
-        last = RegionEnd(interval.upper, interval.upper_closed)
+        first, last = ends_of(interval)
         if isinstance(self.value, ExpPoly | Quotient):
             return [FormCell(first, last, interval, interval.inner_point, *fraction_of(self.value))]
         arrangement = arrange(self.conditions(), interval, limits)

@@ -37,18 +37,17 @@ def decide(f: ExpPoly, interval: Interval = POSITIVE) -> Decision:
 def check_regions(f: ExpPoly, decision: Fails, interval: Interval) -> None:
     inside_some = False
     for region in decision.regions:
-        assert not isinstance(region.lower.value, Root) or not region.lower.closed
-        assert not isinstance(region.upper.value, Root) or not region.upper.closed
-        low, low_outer = ends(region.lower.value)
-        high_outer, high = ends(region.upper.value)
+        lower, upper = region
+        assert not isinstance(lower.value, Root) or not lower.closed
+        assert not isinstance(upper.value, Root) or not upper.closed
+        low, low_outer = ends(lower.value)
+        high_outer, high = ends(upper.value)
         if high is None:
             high = high_outer = max(low, decision.witness) * 2 + 1
         assert low is not None
-        cuts = [low, *(x for root in region.punctures for x in (root.lower, root.upper)), high]
-        for a, b in zip(cuts[::2], cuts[1::2], strict=True):
-            if a < b:
-                assert sign(f, (a + b) / 2) == -1
-        for end in (region.lower, region.upper):
+        if low < high:
+            assert sign(f, (low + high) / 2) == -1
+        for end in region:
             if end.closed:
                 assert isinstance(end.value, Fraction)
                 assert end.value in interval
@@ -271,8 +270,8 @@ def test_ends_of_intervals() -> None:
     right_end = decide(f, Interval.closed(2, 3))
     assert isinstance(right_end, Fails)
     assert right_end.witness == 3
-    (region,) = right_end.regions
-    assert (region.lower.value, region.lower.closed, region.upper.value, region.upper.closed) == (2, False, 3, True)
+    ((lower, upper),) = right_end.regions
+    assert (lower.value, lower.closed, upper.value, upper.closed) == (2, False, 3, True)
     half_open = decide(f, Interval.open(2, 3))
     assert isinstance(half_open, Fails)
     assert half_open.witness == Fraction(5, 2)
@@ -286,25 +285,26 @@ def test_points() -> None:
     wrong = decide(EPS - 2, Interval.closed(1, 1))
     assert isinstance(wrong, Fails)
     assert wrong.witness == 1
-    (region,) = wrong.regions
-    assert region.lower == region.upper
-    assert region.lower.closed
+    ((lower, upper),) = wrong.regions
+    assert lower == upper
+    assert lower.closed
 
 
 def test_regions_with_a_puncture() -> None:
     decision = decide(DOUBLE * (e(1) - 3) * (EPS - 3) ** 2 * (EPS - 4) ** 3 * -1)
     assert isinstance(decision, Fails)
-    before_3, after_4 = sorted(decision.regions, key=lambda region: region.upper.value is None)
     # -(e^eps - 2)²(e^eps - 3)(eps - 3)²(eps - 4)³: negative before log 3, with a zero at log 2, and after 4.
-    assert len(decision.regions) == 2
-    assert before_3.lower.value == 0
-    (puncture,) = before_3.punctures
-    assert puncture.multiplicity == 2
-    assert puncture.lower < Fraction(6931472, 10**7)
-    assert isinstance(after_4.lower.value, Root)
-    assert after_4.lower.value.is_exact
-    assert after_4.lower.value.lower == 4
-    assert after_4.upper.value is None
+    (start, puncture), (again, log_3), (after_4, end) = decision.regions
+    assert start.value == 0
+    assert puncture == again
+    assert isinstance(puncture.value, Root)
+    assert puncture.value.multiplicity == 2
+    assert puncture.value.lower < Fraction(6931472, 10**7)
+    assert isinstance(log_3.value, Root)
+    assert isinstance(after_4.value, Root)
+    assert after_4.value.is_exact
+    assert after_4.value.lower == 4
+    assert end.value is None
     assert decision.witness == 1
 
 

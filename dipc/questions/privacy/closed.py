@@ -41,7 +41,7 @@ from dipc.questions.privacy.outcome import (
     Proved,
     UnprovedLoss,
 )
-from dipc.sign.chart import Holds, RegionEnd, arrange, decide_nonnegative, sign_at
+from dipc.sign.chart import Holds, RegionEnd, arrange, decide_nonnegative, ends_of, sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Far, root_cell, supremum
 from dipc.sign.piecewise import PiecewiseForm
@@ -111,11 +111,12 @@ def pieces_of(
     ]
     arrangement = arrange([f for f in functions if not f.is_zero()], interval, limits)
     result: list[tuple[RegionEnd, RegionEnd, Excess[Closed]]] = []
+    first, last = ends_of(interval)
     for gap, sample in enumerate(arrangement.samples):
         best = _greatest_at(every, sample, limits)
         left, right = arrangement.gap(gap)
-        lower = RegionEnd(interval.lower, interval.lower_closed) if left is None else RegionEnd(left, closed=True)
-        upper = RegionEnd(interval.upper, interval.upper_closed) if right is None else RegionEnd(right, closed=True)
+        lower = first if left is None else RegionEnd(left, closed=True)
+        upper = last if right is None else RegionEnd(right, closed=True)
         if result and result[-1][2] is best:
             result[-1] = (result[-1][0], upper, best)
         else:
