@@ -22,7 +22,17 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
 from dipc.above import VERSION
 from dipc.algebra.exppoly import ClosedForm, fraction_of
 from dipc.algebra.limits import Effort, LimitReached, Limits, Undecided
-from dipc.decide.obligation import MEASURED, NORMAL_FUNCTIONS, Decision, Obligation, Verdict, decide, holds_in_scope
+from dipc.decide.obligation import (
+    MEASURED,
+    NORMAL_FUNCTIONS,
+    Decision,
+    Obligation,
+    Verdict,
+    decide,
+    failing_regions,
+    holds_in_cells,
+    holds_in_scope,
+)
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound, BoundMeasurer, EnclosedForm, Measurer, Probability
 from dipc.noise.law import NoClosedForm
@@ -123,6 +133,40 @@ class Engine:
         while pending.decision is None:
             self.wait()
         return pending.decision
+
+    def holds(self, obligation: Obligation) -> bool:
+        """Return True if `obligation` is proved, and False if it is refuted. Raises Undecided.
+
+        Refuting takes no counterexample whose numbers could be too long to be written out.
+        """
+        form = self._closed(obligation)
+        if form is not None:
+            value, beta = form.value, obligation.beta
+            return all(holds_in_cells(value, beta, interval, self.limits) for interval in obligation.intervals)
+        decision = self.decide(obligation)
+        if decision.verdict is Verdict.UNDECIDED:
+            raise Undecided(decision.reason or "")
+        return decision.verdict is Verdict.ACCURATE
+
+    def failing(self, obligation: Obligation, interval: Interval) -> list[crossings.Stretch]:
+        """Return the maximal intervals within `interval` on which `obligation` fails, in increasing order.
+
+        Each is a pair of cuts. At an end inside `interval`, bound and 1 - beta are equal. Raises Undecided if the ends
+        are not found.
+        """
+        form = self._closed(obligation)
+        if form is not None:
+            regions = failing_regions(form, obligation.beta, interval, self.limits)
+            return [crossings.stretch(*ends) for ends in regions]
+        return crossings.failing_stretches(obligation, interval, self.bounds, self.limits)
+
+    def _closed(self, obligation: Obligation) -> ClosedForm | None:
+        """Return the closed form of the bound of `obligation`; None if the bound or beta has none, or is too long."""
+        return self.decide(obligation.bound).bound if obligation.beta.has_cells else None
+
+    def fails_throughout(self, obligation: Obligation) -> bool:
+        """Return True if `obligation` fails at all values of its intervals. Raises Undecided."""
+        return all(crossings.cuts(each) in self.failing(obligation, each) for each in obligation.intervals)
 
     def known_decision(self, question: Question) -> Decision | None:
         """Return the decision on `question` if this engine has made it, otherwise None; nothing is decided now."""

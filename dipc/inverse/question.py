@@ -29,7 +29,6 @@ from dipc.claims.claim import (
 from dipc.claims.expression import ClaimExpression
 from dipc.claims.table import Table, TableGiven
 from dipc.claims.transcendental import as_written, enclosed_claim, raised
-from dipc.decide.crossings import Stretch, cuts, failing_stretches, stretch
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import (
     ClaimScope,
@@ -38,7 +37,6 @@ from dipc.decide.obligation import (
     TypedEnds,
     Verdict,
     claim_scope,
-    failing_regions,
     holds_in_cells,
     join_scopes,
     with_typed_ends,
@@ -60,7 +58,6 @@ from dipc.questions.source import Case, Source
 from dipc.rules.goal import Proof
 from dipc.rules.rule import BetaSummand, ProofStep, Sharpness, Variable
 from dipc.sign.interval import Interval, simplest_between
-from dipc.sign.normal import NormalBeta
 from dipc.sign.optimum import Cell
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
 from dipc.text.ast import Expr, Name, mentions
@@ -259,28 +256,15 @@ _LEAST = Fraction(1, 10**9)
 _DIGITS = 8
 
 
-def holds(obligation: Obligation, engine: Engine) -> bool:
-    """Return True if `engine` proves `obligation`, and False if it refutes it. Raises Undecided."""
-    decision = engine.decide(obligation)
-    if decision.verdict is Verdict.UNDECIDED:
-        raise Undecided(decision.reason or "")
-    return decision.verdict is Verdict.ACCURATE
-
-
 #: The reason why a claim about a single irrational eps is undecided though it fails at an eps near it.
 NEAR_A_TIE = "the probability is too close to 1 - beta to tell which is greater at an irrational eps"
-
-
-def fails_on_all(stretches: Sequence[Stretch], interval: Interval) -> bool:
-    """Return True if one of the `stretches`, each a pair of cuts (start, end), is the whole `interval`."""
-    return cuts(interval) in stretches
 
 
 @frozen(eq=False)
 class Inequality:
     """The inequality `bound` >= 1 - `beta`, for all values of `variable` in `intervals`.
 
-    - `bound` is the measured function, and `stated` the bound before it was measured, a sum of probabilities of events.
+    - `bound` is `stated`, a sum of probabilities of events, as a function of the variable.
     - `rows` are the numbers of the cases that need the inequality.
     - `sharpness`: if it is `BOUND`, the claim may hold where the inequality fails. Otherwise the claim fails there too.
     - `power` and `start`: in a question about every m, a union bound is a polynomial in m - `start`. The inequality is
@@ -291,6 +275,7 @@ class Inequality:
     """
 
     bound: Probability
+    stated: Bound
     beta: BetaForm
     intervals: tuple[Interval, ...]
     variable: Variable
@@ -298,8 +283,6 @@ class Inequality:
     rows: tuple[int, ...]
     power: int = 0
     start: int = 0
-    #: The bound before it was measured.
-    stated: Bound | None = None
     #: The summand of the claim's beta, where `beta` is another one.
     summand: BetaSummand | None = None
     #: Whether the claim is about a single irrational eps, and `intervals` are around it.
@@ -310,16 +293,10 @@ class Inequality:
         """Whether the claim fails wherever the inequality does."""
         return self.sharpness is not Sharpness.BOUND
 
-    def failing(self, interval: Interval, engine: Engine) -> Sequence[Stretch]:
-        """Return the maximal intervals within `interval` on which the inequality fails, in order, as pairs of cuts.
-
-        `engine` bounds probabilities without a closed form. Raises Undecided.
-        """
-        if self._is_enclosed:
-            assert self.stated is not None
-            obligation = Obligation(self.stated, self.beta, (interval,))
-            return failing_stretches(obligation, interval, engine.bounds, engine.limits)
-        return [stretch(*ends) for ends in failing_regions(self.closed, self.beta, interval, engine.limits)]
+    @property
+    def obligation(self) -> Obligation:
+        """The inequality as engines decide it."""
+        return Obligation(self.stated, self.beta, self.intervals)
 
     def holds(self, engine: Engine) -> bool:
         """Return True if `engine` proves the inequality, and False if it fails. Raises Undecided.
@@ -327,26 +304,11 @@ class Inequality:
         For a claim about a single irrational eps, False means that the inequality fails on all of `intervals`. If it
         fails on a part only, Undecided is raised.
         """
-        if self._holds_throughout(engine):
+        if engine.holds(self.obligation):
             return True
-        if self.is_around and not self.fails_throughout(engine):
+        if self.is_around and not engine.fails_throughout(self.obligation):
             raise Undecided(NEAR_A_TIE)
         return False
-
-    def fails_throughout(self, engine: Engine) -> bool:
-        """Return True if the inequality fails at all values of its intervals, as `engine` decides. Raises Undecided."""
-        return all(fails_on_all(self.failing(interval, engine), interval) for interval in self.intervals)
-
-    def _holds_throughout(self, engine: Engine) -> bool:
-        if not self._is_enclosed:
-            value = self.closed.value
-            return all(holds_in_cells(value, self.beta, interval, engine.limits) for interval in self.intervals)
-        assert self.stated is not None
-        return holds(Obligation(self.stated, self.beta, self.intervals), engine)
-
-    @property
-    def _is_enclosed(self) -> bool:
-        return isinstance(self.bound, EnclosedForm) or isinstance(self.beta, NormalBeta)
 
     @property
     def closed(self) -> ClosedForm:
@@ -752,7 +714,7 @@ def measure_inequalities(
         if not numbers or numbers[-1] != number:
             numbers.append(number)
     distinct = [
-        Inequality(form, beta, intervals, variable, sharpness, tuple(numbers), power, start, stated, summand)
+        Inequality(form, stated, beta, intervals, variable, sharpness, tuple(numbers), power, start, summand)
         for (form, beta, intervals, variable, sharpness, power, start, summand), (numbers, stated) in rows.items()
     ]
     return tuple(distinct), reasons

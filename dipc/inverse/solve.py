@@ -35,7 +35,7 @@ from dipc.claims.claim import Claim, GivenValue, claim_expression, intervals_tex
 from dipc.claims.conditions import trend
 from dipc.claims.expression import DISTANCES, ClaimExpression
 from dipc.claims.table import Row, Table, TableGiven
-from dipc.decide.crossings import cuts, failing_stretches, stretch
+from dipc.decide.crossings import cuts, stretch
 from dipc.decide.engine import NO_FORM, Engine
 from dipc.decide.obligation import EndPoint, Obligation, Verdict, typed_end
 from dipc.frozen import frozen
@@ -62,7 +62,6 @@ from dipc.inverse.question import (
     check_request,
     claim_scopes,
     claims_of,
-    fails_on_all,
     has_integer_distances,
     measure_inequalities,
     rational_at_irrational_eps,
@@ -245,16 +244,9 @@ def _failing_however_far(claims: Claims) -> tuple[int, ...]:
             limit = case.posed_however_far() if isinstance(case, ClassCase) else None
             if limit is None or engine.decide(limit.obligation).verdict is not Verdict.INACCURATE:
                 continue
-            if claims.question.around is None or _fails_throughout(limit.obligation, engine):
+            if claims.question.around is None or engine.fails_throughout(limit.obligation):
                 failing.append(case.number)
     return tuple(failing)
-
-
-def _fails_throughout(obligation: Obligation, engine: Engine) -> bool:
-    return all(
-        fails_on_all(failing_stretches(obligation, interval, engine.bounds, engine.limits), interval)
-        for interval in obligation.intervals
-    )
 
 
 def _whole_cell(claims: Claims, between: Cell) -> Cell:
@@ -497,7 +489,7 @@ def _at_irrational_eps(
     if exact is not None:
         value = exact, exact
     elif not all(with_beta(other, value[1]).holds(engine) for other in inequalities) or (
-        value[0] > 0 and not with_beta(claimed, value[0]).fails_throughout(engine)
+        value[0] > 0 and not engine.fails_throughout(with_beta(claimed, value[0]).obligation)
     ):
         raise Undecided(NEAR_A_TIE)
     text = pieces[0].beta if len(pieces) == 1 else ""
@@ -514,9 +506,8 @@ def _greatest(
     Return all `inequalities` if there is no proof, on all of `intervals`, for any of them.
     """
     for one in inequalities:
-        assert one.stated is not None
         less = one.stated.opposite
-        others = [other.stated for other in inequalities if other is not one and other.stated is not None]
+        others = [other.stated for other in inequalities if other is not one]
         bounds = [Bound.combined([(1, other), (1, less)], Fraction(0)) for other in others]
         obligations = [Obligation(bound, PiecewiseForm(ExpPoly.ZERO), intervals) for bound in bounds]
         if all(engine.decide(obligation).verdict is Verdict.ACCURATE for obligation in obligations):
@@ -525,7 +516,6 @@ def _greatest(
 
 
 def _normal_text(claimed: Inequality) -> str | None:
-    assert claimed.stated is not None
     assert isinstance(claimed.bound, EnclosedForm)
     functions = claimed.bound.functions()
     if functions is None:

@@ -174,7 +174,7 @@ class HoldingSet:
         unknown = [*unknown]
         for position, claimed in enumerate(inequalities):
             try:
-                by_interval = [claimed.failing(interval, engine) for interval in claimed.intervals]
+                by_interval = [engine.failing(claimed.obligation, interval) for interval in claimed.intervals]
             except Undecided as undecided:
                 unknown.append(UnknownCases(undecided.reason, claimed.rows))
                 continue

@@ -9,14 +9,14 @@ from fractions import Fraction
 from functools import cached_property
 
 from dipc.algebra.exppoly import Closed, ClosedForm, product
-from dipc.algebra.limits import LimitReached, Limits, NoClosedForm, Undecided
+from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.algebra.numbers import decimal, magnitude
 from dipc.chain.event import Ball, EventTemplate
 from dipc.claims.claim import Claim, intervals_text
 from dipc.claims.given import Cell, CellPool
 from dipc.claims.table import Row, Table
 from dipc.decide.crossings import fails_next_to_zero
-from dipc.decide.obligation import Obligation, Verdict, holds_in_cells
+from dipc.decide.obligation import Obligation, Verdict
 from dipc.decide.obligation import slack as slack_of
 from dipc.frozen import frozen
 from dipc.inverse.question import (
@@ -31,7 +31,6 @@ from dipc.inverse.question import (
     checked,
     claim_scopes,
     claims_of,
-    holds,
     refuse_dependence,
 )
 from dipc.inverse.solve_eps import HoldingSet, span_between
@@ -102,7 +101,6 @@ class _Search:
         self._limits: Limits = question.program.limits
         self._probabilities: Probabilities = question.program.probabilities()
         self._pool = CellPool()
-        self._decided: dict[tuple[ClosedForm, BetaForm], bool] = {}
         self._open = [_Claimed(row, t.beta) for row in table.rows if not (t := claim.terms(row)).vacuous]
         self._failing: _Claimed | None = None
         self._too_small: Fraction | None = None
@@ -150,21 +148,12 @@ class _Search:
 
         If `gamma` is None, every value of a real or int output counts as right.
         """
-        bound = self._bound(claimed, gamma)
+        return self._holds_with(claimed, self._bound(claimed, gamma))
+
+    def _holds_with(self, claimed: _Claimed, bound: Bound) -> bool:
         if self._question.ends:
             return self._holds_up_to_irrational_ends(claimed, bound)
-        intervals = self._claim.intervals
-        try:
-            probability = self._probabilities.measurer.measure(bound)
-        except NoClosedForm:
-            return holds(Obligation(bound, claimed.beta, intervals), self._question.engine)
-        key = (probability, claimed.beta)
-        known = self._decided.get(key)
-        if known is None:
-            known = self._decided[key] = all(
-                holds_in_cells(probability.value, claimed.beta, interval, self._limits) for interval in intervals
-            )
-        return known
+        return self._question.engine.holds(Obligation(bound, claimed.beta, self._claim.intervals))
 
     def _holds_up_to_irrational_ends(self, claimed: _Claimed, bound: Bound) -> bool:
         engine, intervals = self._question.engine, self._claim.intervals
@@ -174,7 +163,7 @@ class _Search:
         def holds_with(beta: BetaForm) -> bool:
             rows = (claimed.row.number,)
             claim = Inequality(
-                form, beta, intervals, Variable.EPS, Sharpness.PROBABILITY, rows, stated=bound, is_around=is_around
+                form, bound, beta, intervals, Variable.EPS, Sharpness.PROBABILITY, rows, is_around=is_around
             )
             return claim.holds(engine)
 
@@ -292,12 +281,7 @@ class _Search:
             for event, weight in self._probabilities.exits(claimed.row.inputs, claimed.row.outputs)
             if event.guards_hold(reals, balls) and gamma not in _gaps_without_noise(event, reals, answers)
         ]
-        limit = self._probabilities.measurer.measure(Bound(tuple(nearer)))
-        if self._question.ends:
-            return self._holds_up_to_irrational_ends(claimed, Bound(tuple(nearer)))
-        return all(
-            holds_in_cells(limit.value, claimed.beta, interval, self._limits) for interval in self._claim.intervals
-        )
+        return self._holds_with(claimed, Bound(tuple(nearer)))
 
     def _is_least(self, gamma: Fraction) -> bool:
         """Return True if `gamma`, with which all rows hold, is proved to be the least such gamma.

@@ -463,7 +463,7 @@ def _at_irrational_eps(answer: Tightest, around: Interval) -> Tightest:
             return replace(answer, factor=(exact, exact), kappa=int(1 / exact))
         with suppress(Undecided):
             beta = scaled(spot.claimed.beta, low - tiny)
-            if replace(spot.claimed, beta=beta).fails_throughout(question.engine):
+            if question.engine.fails_throughout(replace(spot.claimed, beta=beta).obligation):
                 kappa = int(1 / high)
                 known = (low - tiny) * (kappa + 1) > 1
                 return replace(answer, factor=(low - tiny, high), kappa=kappa if known else None)
@@ -608,13 +608,12 @@ def _without_lesser(
     enough = factors.greatest(known, digits) if known else None
     result = []
     for cases in unknown:
-        own = [one for one in claims.distinct if one.rows == cases.rows and one.stated is not None]
+        own = [one for one in claims.distinct if one.rows == cases.rows]
         lesser = (
             bool(own)
             and enough is not None
             and all(
-                one.stated is not None
-                and one.beta.closed is not None
+                one.beta.closed is not None
                 and suffices(enough, one.beta.closed.value, one.stated, one.intervals, claims.question.engine)
                 for one in own
             )
@@ -666,10 +665,9 @@ def _lesser_enclosed(every: Sequence[Inequality], factors: Factors) -> set[int]:
     """
     posed: list[tuple[Inequality, Obligation]] = []
     for claimed in every:
-        if not isinstance(claimed.bound, EnclosedForm) or claimed.stated is None or not claimed.exact:
+        if not isinstance(claimed.bound, EnclosedForm) or not claimed.exact:
             continue
-        obligation = Obligation(claimed.stated, claimed.beta, claimed.intervals)
-        scaled = scaled_obligation(obligation, least=False)
+        scaled = scaled_obligation(claimed.obligation, least=False)
         if scaled is not None and claimed.stated.has_probabilities:
             posed.append((claimed, scaled))
     if len(posed) < _FEW:
@@ -990,7 +988,6 @@ class Factors:
         if result is None:
             only_zero = None
             if isinstance(claimed.bound, EnclosedForm):
-                assert claimed.stated is not None, "an inequality without a closed form has its terms"
                 about = claimed.stated, claimed.beta, claimed.intervals
                 found: list[Peak] = [enclosed_peak(claimed.bound, *about, self.engine, self.digits)]
             else:

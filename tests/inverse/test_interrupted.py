@@ -11,6 +11,7 @@ import pytest
 
 import dipc
 from dipc.cli.main import run
+from dipc.decide import engine
 from dipc.inverse import question, solve_gamma, tighten
 from dipc.inverse import solve as solve_alpha
 from dipc.inverse.question import INTERRUPTED, Solution, Stopped
@@ -83,7 +84,7 @@ def solved(wanted: str, program: str, table: Any, **options: Any) -> Solution:
 
 
 def test_eps_at_most_where_what_was_decided_holds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(question, "failing_regions", after(1, question.failing_regions))
+    monkeypatch.setattr(engine, "failing_regions", after(1, engine.failing_regions))
     assert solved("eps", SPARSE, TABLE, alpha="1/2", beta="1/10").remark == INTERRUPTED
 
 
