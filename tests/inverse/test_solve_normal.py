@@ -216,3 +216,11 @@ def test_betas_in_pieces(beta: str, function: Any) -> None:
             assert holds is bool(function(eps) >= tail(eps)), eps
     report = dipc.check(dipc.load(COUNT), beta=beta, gamma=1, digits=20, **ANY)
     assert report.verdict == ("inaccurate" if ends else "accurate")
+
+
+def test_the_least_gamma_for_a_beta_with_erfc() -> None:
+    """A count is within gamma with the probability 1 - erfc(gamma*eps/√2)."""
+    rows = [{"q": 0, "r": 0}]
+    found = dipc.solve(dipc.load(COUNT), rows, wanted="gamma", beta="erfc(eps/3)", eps="[1, 2]", digits=8)
+    assert isinstance(found, GammaSolution)
+    assert found.value == (F("0.47140452"), F("0.47140453"))
