@@ -152,9 +152,9 @@ def _tried(known: Surroundings, guards: Sequence[Guard], point: Mapping[int, Fra
 
 
 def _anywhere(known: Surroundings) -> Iterator[NearEvidence]:
-    """Yield, for the discrete norm, one input of each path of the ideal on which no input has the answer of an input u.
+    """Yield, for the discrete norm, one input from each path of the ideal without the answer of an input u.
 
-    In this norm, any two different inputs have the distance 1, so all these inputs are equally near to u. `known` has
+    In this norm, any two different inputs have the distance 1, so all yielded inputs are equally near to u. `known` has
     the path of u.
     """
     for number, finite in enumerate(known.ideal.combinations()):

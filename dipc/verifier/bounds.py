@@ -50,10 +50,10 @@ Terms = tuple[tuple[int, Fraction], ...]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The comparison Σ noises + inputs + constant + radius·gamma >= 0; `whole` if it compares integers.
+    """The comparison Σ noises + inputs + constant + radius·gamma >= 0.
 
     `noises` and `inputs` are coefficients by the index of a noise and by the slot of an input. `radius` is 1 if gamma
-    is in the comparison, and 0 otherwise.
+    is in the comparison, and 0 otherwise. `whole` is true if integers are compared.
     """
 
     noises: Terms
@@ -654,9 +654,10 @@ class OpenRun(Execution):
         return gap is not None and self.compared("<=", plus(gap, -gamma), Constraints({}))
 
     def centered(self, form: Iterable[tuple[int, Fraction | int]]) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
-        """Split the sum `form`, given as pairs (number, coefficient), into noises with mean 0 and inputs.
+        """Split a sum of noises and inputs, given as the coefficients `form`, into noises with mean 0 and inputs.
 
-        Both results are coefficients: of noises by index, and of inputs by slot.
+        `form` has pairs of an index and a coefficient; the index of an input is that of `open_input`. Both results are
+        coefficients: of noises by index, and of inputs by slot.
         """
         noises: dict[int, Fraction] = {}
         inputs: dict[int, Fraction] = {}

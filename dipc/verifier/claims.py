@@ -672,8 +672,8 @@ class Claim:
         """Return the claim about a row for every gamma from `ends[0]` up to, but not including, `ends[1]`.
 
         The result is (greatest alpha, beta, whether nothing is claimed). The alpha is the greatest for these values of
-        gamma, None for infinity. Beta is taken at this alpha and at the greatest gamma; where one is infinite, it is a
-        limit.
+        gamma, None for infinity. Beta is taken at this alpha and at the greatest gamma, as a limit if one of them is
+        infinite.
 
         The first end is 0 if it is None, and the second end is infinity if it is None. `own` has the row's cells that
         replace the claim's alpha, beta or gamma, by column. `dd` is the row's distance, None if the row gives none.

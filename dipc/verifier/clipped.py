@@ -367,8 +367,8 @@ def moves(
 ) -> Iterator[dict[int, Fraction]]:
     """Yield moves of inputs that include a worst case for the linear `forms`.
 
-    A case is the worse the smaller its first `one_sided` forms are, at equal values of the other forms. Precisely: for
-    each move v within the ranges of inputs, some convex combination w of the results has f(w) <= f(v) for the first
+    A case is worse if its first `one_sided` forms are smaller, at equal values of the other forms. Precisely: for each
+    move v within the ranges of inputs, some convex combination w of the results has f(w) <= f(v) for the first
     `one_sided` forms f, and f(w) = f(v) for all others.
 
     A move is the difference of two adjacent inputs, by slot, and a form has its coefficients by slot. `widths` has the

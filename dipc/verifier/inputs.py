@@ -360,9 +360,9 @@ class Witness:
 class InputsResult:
     """The result of checking classes of inputs against `claim`.
 
-    `tally` counts their verdicts, and `obligations` are all of the certificate. `trusted` says what was taken on trust,
-    and `witnesses` are inputs that refute the claim. `varying` has the constants with different values in different
-    cases.
+    `tally` counts the verdicts of the classes, and `obligations` lists all obligations of the certificate. `trusted`
+    says what was taken on trust, and `witnesses` are inputs that refute the claim. `varying` has the constants with
+    different values in different cases.
     """
 
     tally: Tally

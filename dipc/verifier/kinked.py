@@ -176,8 +176,8 @@ class _Piece:
     def nodes(self, most: Fraction, accuracy: int) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
         """Yield nodes (α, β, w) such that the sum of w·(integrand at t = α + β·eps) approximates the integral.
 
-        On a finite piece, the sum is to be multiplied by eps. It is within 2^-`accuracy` of the integral for 0 < eps <=
-        `most`, by lemma N6. Raises NotDerived for too many panels.
+        On a finite piece, the integral is approximated by this sum times eps. The error is at most 2^-`accuracy` for 0
+        < eps <= `most`, by lemma N6. Raises NotDerived for too many panels.
         """
         count = accuracy // 4 + 8
         length, start = self.length(most, accuracy), self.high if self.low is None else self.low

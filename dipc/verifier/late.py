@@ -157,7 +157,7 @@ class _Rewriting:
     # --- one slot for each value ------------------------------------------------------------------
 
     def _renamed(self, pieces: Sequence[_Piece]) -> list[_Piece]:
-        """Return `pieces` with a new slot for each variable that a piece assigns on every path before it reads it."""
+        """Return `pieces` with a new slot for each variable that a piece assigns, on every path, before reading it."""
         indexed = self._outputs
         for instruction in self.machine.code:
             for place in places(instruction):

@@ -87,7 +87,8 @@ def without_implied(hanging: Hanging) -> list[Hanging]:
 def star_of(hanging: Hanging) -> Hub:
     """Return the connected half-spaces `hanging`, over normal, Laplace or integer noises, as a star.
 
-    Raises NotDerived if they do not form a tree of values, or are the product of several events.
+    Raises NotDerived if they do not form a tree of values, or if the event is the product of several independent
+    events.
     """
     parts = without_implied(hanging)
     if not parts:
@@ -478,9 +479,9 @@ def next_to_zero(total: Enclosed) -> Enclosed | None:
 
 @lru_cache(maxsize=1_000)
 def _normal_bound(event: Summed, *, above: bool) -> Tree:
-    """Return a tree over normal noises whose probability is a bound of that of `event`: an upper one if `above`.
+    """Return a tree over normal noises whose probability is an upper bound of that of `event`, or a lower bound.
 
-    Raises NotDerived if there is none.
+    It is an upper bound if `above` is true. Raises NotDerived if there is no such tree.
     """
     laws, rows = event.continuous_bound(1 if above else -1)
     star = star_of((tuple(laws), tuple(rows)))

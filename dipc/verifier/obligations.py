@@ -131,7 +131,7 @@ def end(value: object) -> Fraction | None:
 
 
 class Positive:
-    """The denominators of a certificate, each with whether it was proved to be positive.
+    """The denominators of a certificate, with the reason why a denominator was not proved to be positive.
 
     If the certificate has intervals of eps, a denominator need only be positive on them, otherwise for every eps > 0.
     """

@@ -222,8 +222,8 @@ def delta_suffices(
 ) -> bool:
     """True only if `delta` is at least 1 - e^(-short·eps/2) for every eps up to the greatest of `uppers`.
 
-    `delta` has the coefficients c of terms c·eps^k·e^(q·eps) by (k, q). `short` must be positive. An upper end None is
-    infinity.
+    `delta` has the coefficients c of terms c·eps^k·e^(q·eps) by (k, q). `short` must be positive. None among `uppers`
+    is infinity.
     """
     rest = {(0, _ZERO): Fraction(-1), (0, -short / 2): _ONE}
     for key, c in delta.items():

@@ -357,9 +357,9 @@ def _exponential_series(
     """Return bounds of numbers a_n with Σ c·e^{-j·(`lower` + `radius`·(1 + u))} = Σ a_n·u^n for each -1 <= u <= 1.
 
     The first sum is over the pairs (j, c) of `row`, with increasing j. The bounds are in units of 2^-bits, where
-    `precision` is (bits, cut): a series ends when its rest is at most 2^cut units. `starts` maps the least few j to
-    bounds of e^{-j·(`lower` + `radius`)}; the terms with other j only widen the bounds of a_0. Charges its work to
-    `budget`.
+    `precision` is (bits, cut): a series ends when its rest is at most 2^cut units. `starts` maps some j, smaller than
+    all others, to bounds of e^{-j·(`lower` + `radius`)}. The terms with other j only widen the bounds of a_0. Charges
+    its work to `budget`.
     """
     bits, cut = precision
     near = sum(j in starts for j, _ in row)

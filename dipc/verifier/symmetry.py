@@ -108,7 +108,7 @@ class _Table:
     """Expressions over inputs and draws, by index: if two have one index, they are equal at all inputs and draws.
 
     `leaves` has, for each expression, the inputs and draws on which it depends. An expression has a value wherever its
-    leaves have one: none divides by 0 or compares values of different types.
+    leaves have one: no expression divides by 0 or compares values of different types.
     """
 
     budget: Budget
@@ -459,7 +459,7 @@ _Excluded = Mapping[Node, frozenset[Value]]
 class _Run:
     """A run of a program without `while` in which inputs and draws are unknowns.
 
-    It never fails, whatever their values.
+    The run never fails, whatever the values of the inputs and draws are.
     """
 
     machine: Machine
@@ -685,7 +685,7 @@ def _meeting_places(code: Sequence[Instruction]) -> list[int]:
 class Exchanges:
     """The exchanges of two inputs of the program of `run` that change none of the expressions `what`.
 
-    For the outputs among them, the exchanges leave the law unchanged.
+    If the outputs are among the expressions, the exchanges leave the law of the outputs unchanged.
     """
 
     run: _Run

@@ -91,7 +91,10 @@ class _Segments(Execution):
         return reached
 
     def _next(self, key: Key) -> list[tuple[Key, int | None]]:
-        """Return (state, number of its weight) for each state after `key`; None is the number of the weight 1."""
+        """Return (state, index of the weight of the step) for each state that follows `key`.
+
+        The index is None if the weight is 1.
+        """
         label, values, known = key
         after = self.followers(State(label, values, known, None), 20 + len(values))
         return [(self._key(each), self._number(weight)) for weight, _, each in after]

@@ -257,8 +257,11 @@ _Rows = Sequence[tuple[_Row, Fraction]]
 def needed(rows: _Rows) -> list[int]:
     """Return the indices of the half-spaces in `rows` that the others do not imply, increasing (lemma N0b).
 
-    All indices are returned in three cases: no value t is in each half-space with two values; the half-spaces leave no
-    room; or a leaf has more than MOST_LINES bounds on one side.
+    All indices are returned in three cases:
+
+    1. No value occurs in each half-space with two values.
+    2. No point is in the interior of all half-spaces.
+    3. A value has more than MOST_LINES bounds on one side.
     """
     everything = list(range(len(rows)))
     values = sorted({value for row, _ in rows for value in row})
@@ -502,7 +505,8 @@ class _Rooted:
     def _center(self, i: int, parent: int | None, above: Fraction) -> Center:
         """Return the subtree whose center is coordinate `i`, below the coordinate `parent` (None: it is the root).
 
-        `above` is the scale of the parent. Of the trees that differ only in the signs of values, the least is returned.
+        `above` is the scale of the parent. Of the trees that differ only in the signs of values, the first in sorted
+        order is returned. Raises NotDerived if bounds of the center meet on lines of several directions.
         """
         wanted = ({i},) if parent is None else ({i}, {i, parent})
         mine = [g for g, support in zip(self.groups, self.supports, strict=True) if support in wanted]
