@@ -42,15 +42,15 @@ its helpers and constants, only to check that it has read them correctly.
 
 \b
 TABLE.csv has a column for each input and output, and a row for each input.
-The outputs of a row are the right answer there. The table may have columns
-alpha, beta and gamma, which override the options, and dd (a rational number
-or inf). A program with an `ideal` block needs no table: dipc computes the
-right answers and dd at the --inputs.
+The outputs of a row are the right answer there. The table may also have
+the columns alpha, beta and gamma, which override the options, and the column
+dd (a rational number or inf). A program with an `ideal` block needs no table:
+dipc computes the right answers and dd for the inputs of --inputs.
 
 \b
-For a directory, dipc checks every program in it that makes a claim, with the
-table of the same name next to it, or at the --inputs. -j N checks N programs
-at a time.
+In a directory, dipc checks every program that makes a claim, with the table of
+the same name next to the program, or for the inputs of --inputs. -j N checks N
+programs at a time.
 
 \b
 Exit codes: 0 accurate, 1 inaccurate, 2 bad input, 3 undecided (or, with

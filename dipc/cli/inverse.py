@@ -137,7 +137,7 @@ the best of those tried.
 `dipc verify` cannot check the answer.
 
 \b
-Exit codes: 0 found, 2 bad input, 3 undecided, or K is not exact,
+Exit codes: 0 found, 2 bad input, 3 undecided or K not exact,
 70 internal error.
 """
 
@@ -226,8 +226,8 @@ Examples:
   dipc solve sparse.dip --inputs all --for alpha --beta 1/10
 
 \b
-The claim is that of `dipc check`. It has to hold at every row, and for every
-eps of --eps. --for names what to find:
+The claim is the same as in `dipc check`. It has to hold at every row, and for
+every eps of --eps. --for says what to find:
   eps    all eps at which the claim holds, exactly, and the least of them
   alpha  the least alpha such that the claim holds at all rows with dd > alpha;
          with --inputs all, the least alpha is t/eps for a number t
@@ -235,12 +235,12 @@ eps of --eps. --for names what to find:
          formulas in eps
   gamma  the least gamma: the claim is proved there, and refuted just below
   error  the largest expected error, as formulas in eps
-  NAME   the value of this constant above which, or below which, the claim
-         holds, between two values: one proved, the other refuted
-  RANGE  all values of a constant in a range for which the claim holds, such as
+  NAME   the threshold of this constant above which, or below which, the claim
+         holds; it lies between two values, one proved and one refuted
+  RANGE  the values of a constant for which the claim holds, in a range such as
          "T in 1..100", "T in 0..2 by 1/4" or "T in {1, 3}"
-With --adjacent, NAME and RANGE are about the privacy claim that --budget and
---delta state.
+With --adjacent, --for NAME and --for RANGE are about the privacy claim that
+--budget and --delta state.
 Every digit shown is a digit of the exact number.
 
 \b
@@ -258,8 +258,8 @@ Exit codes: 0 solved, 1 proved to have no solution, 2 bad input,
 def solve(**given: Any) -> ExitCode:
     """Find the least eps, alpha, beta or gamma for which a claim about accuracy holds at every row.
 
-    The answer is exact, or lies between two numbers: the claim is proved at one and refuted at the other. If the claim
-    holds for no number, dipc proves that.
+    A row is an input of TABLE.csv or of --inputs. The answer is exact, or lies between two numbers: the claim is proved
+    for one and refuted for the other. If the claim holds for no number, dipc proves that.
     """
     (output, asked, work), wanted = opened(given), given["wanted"]
     if wanted is None:

@@ -53,7 +53,7 @@ OPTIONS: dict[str, _Settings] = {
     ),
     "--inputs": _texts(
         'The inputs: all, "q = -1..1", "x in {0, 1/2}", a CSV file of inputs, or a condition such as "x >= 0" that '
-        "selects inputs; may be repeated, for other inputs or for further conditions.",
+        "selects inputs; may be repeated, to add inputs or conditions.",
         "SPEC",
     ),
     "--inputs~expected": _word("Expect the claim at all inputs of the program.", "all"),
@@ -127,8 +127,8 @@ OPTIONS: dict[str, _Settings] = {
     # The number to find
     "--constant": _flag("Find the least K such that the program is K*eps-private."),
     "--max-loss": _flag(
-        "Find the largest privacy loss at one eps: log(p/p') for the probabilities p and p' of an output at a pair; "
-        "needs --at."
+        "Find the largest privacy loss at one eps: log(p/p') for the probabilities p and p' of an output at the two "
+        "inputs of a pair; needs --at."
     ),
     "--delta-of": _text("Find the least delta for this budget, for every eps.", _BUDGET),
     "--budget-of": _text("Find the least budget for this delta at one eps; needs --at.", "DELTA"),
@@ -155,7 +155,7 @@ OPTIONS: dict[str, _Settings] = {
     "--estimate": _flag("With --max-loss: also estimate it from random runs at the pair where it occurs."),
     "--for": _text("What to find; see below.", "eps|alpha|beta|gamma|error|NAME|RANGE", "wanted"),
     "--for~tune": _word(
-        "The number to minimize, as below; by default alpha, which is minimized as alpha*eps.",
+        "The number to minimize, see below; by default alpha, which is minimized as alpha*eps.",
         "alpha gamma eps",
         to="wanted",
     ),
@@ -173,12 +173,12 @@ OPTIONS: dict[str, _Settings] = {
     ),
     "--confidence~audit": _text("The confidence; 99% by default.", "P", "confidence_text", default="99%"),
     # Runs
-    "-n": _count("The number of runs of --estimate; 100000 by default.", "N", 1, to="runs"),
+    "-n": _count("The number of runs for --estimate; 100000 by default.", "N", 1, to="runs"),
     "-n,--runs": _count("How many runs; 1 by default.", "RUNS", 1, default=1),
     "-n,--runs~many": _count("How many runs; 100000 by default.", "RUNS", 1, default=100_000),
     "--seed": _count("For tests: equal seeds give equal outputs.", "S", 0),
     "--seed~counts": _count("Equal seeds give equal counts; 0 by default.", "S", 0, default=0),
-    "--seed~estimate": _count("The seed of the runs of --estimate; 0 by default.", "N", 0),
+    "--seed~estimate": _count("The seed of the runs for --estimate; 0 by default.", "N", 0),
     "--grid": _text("Round real outputs down to multiples of it, such as 2^-20.", "VALUE", "grid_text"),
     "--grid~observed": _text("The number of which rounded real outputs are multiples.", "VALUE", "grid_text"),
     "--samples": _path("Write the outputs to FILE, for `dipc conform`.", "FILE.csv"),
@@ -213,8 +213,8 @@ OPTIONS: dict[str, _Settings] = {
     "--digits": _count("Significant digits of the answer; 30 by default.", "N", 1, 1000),
     "--digits~interval": _count("Significant digits of the answer; 10 by default.", "N", 1, 1000),
     "--digits~failing": _count(
-        "Show the interval of eps where a row fails, and the eps at which it fails most, to N significant digits. In "
-        "JSON 15 by default.",
+        "Show N significant digits of the interval of eps where a row fails, and of the eps at which it fails by the "
+        "most; in JSON, 15 by default.",
         "N",
         1,
         1000,
@@ -224,14 +224,14 @@ OPTIONS: dict[str, _Settings] = {
         "Significant digits of numbers that are shown as decimals; 20 by default.", "N", 1, 1000
     ),
     "--classes/--no-classes": {
-        "help": "If permuting the values of an input changes nothing, decide one input for each set of permutations. "
-        "By default dipc does so where it saves time.",
+        "help": "If permuting the values of an input changes nothing, decide only one of the permuted inputs. By "
+        "default dipc does so where it saves time.",
         "to": "classes",
         "default": None,
     },
     "--closed-form": _count("Show the probability of row ROW in closed form; JSON shows all rows.", "ROW", 1),
     "--strict": _word(
-        "Exit with 3 if the claim is vacuous (beta >= 1, or dd is too small) at every row; with =rows, if it is "
+        "Exit with code 3 if the claim is vacuous (beta >= 1, or dd is too small) at every row; with =rows, if it is "
         "vacuous at any row.",
         "all rows",
         metavar="[=all|rows]",

@@ -284,7 +284,7 @@ def without_closed_form(row: RowResult) -> str:
     """Return why the probability of `row` has no closed form."""
     if row.vacuous or row.verdict is Verdict.UNDECIDED:
         return "was not reached"
-    return "has too many terms to write out; it was decided by Taylor polynomials"
+    return "has no closed form, or one with too many terms to write out; it was decided by Taylor polynomials"
 
 
 def near_sign(stated: Mapping[str, str | None]) -> str:
