@@ -59,7 +59,7 @@ class Halfspace:
         return Halfspace(self.coefficients, self.constant) if self.strict else self
 
     def with_values(self, point: Mapping[int, Fraction]) -> Halfspace:
-        """The half-space in the other unknowns that is left when each unknown in `point` has its value there."""
+        """The half-space of the other unknowns that results if each unknown in `point` has its value from `point`."""
         constant = sum((c * point[key] for key, c in self.coefficients if key in point), self.constant)
         return Halfspace(tuple([(key, c) for key, c in self.coefficients if key not in point]), constant, self.strict)
 
@@ -121,9 +121,9 @@ def refutes(system: Sequence[Halfspace], weights: Weights) -> bool:
 def proved_bound(form: Halfspace, system: Sequence[Halfspace], weights: Weights) -> Fraction | None:
     """The number b such that `weights` prove that `form` is at least b wherever `system` holds, or None.
 
-    `form` is the linear form Σ c·x + constant of a half-space, and `weights` maps indices in `system` to weights. They
-    prove no bound, and the result is None, if the weighted sum of the inequalities has other coefficients than `form`,
-    or if a weight is negative.
+    `form` is the linear form Σ c·x + constant of a half-space, and `weights` maps indices in `system` to weights. The
+    result is None if the weighted sum of the inequalities has other coefficients than `form`, or if a weight is
+    negative.
     """
     if any(weight < 0 for weight in weights.values()):
         return None
@@ -152,8 +152,8 @@ IsEmpty = Callable[[Sequence[Halfspace]], bool]
 def is_covered(system: Sequence[Halfspace], covers: Sequence[Sequence[Halfspace]], is_empty: IsEmpty) -> bool:
     """True if every point of `system` satisfies one of the systems in `covers`.
 
-    `is_empty` decides which systems count as empty: `system` is covered if each part of it that lies outside of
-    `covers` counts as empty.
+    `is_empty` tells whether a system is taken as empty. The result is True if it is True for each part of `system` that
+    lies outside of `covers`.
     """
     if is_empty(system):
         return True
@@ -171,9 +171,9 @@ def is_covered(system: Sequence[Halfspace], covers: Sequence[Sequence[Halfspace]
 def convex_union(systems: Sequence[Sequence[Halfspace]], is_empty: IsEmpty) -> tuple[Halfspace, ...] | None:
     """The union of the sets of points that `systems` describe, as one system; None if the union is not convex.
 
-    `is_empty` decides which systems count as empty. The result has those inequalities of `systems` that hold on each of
-    the sets. They describe the union if it is convex, because every inequality that bounds a convex union is in one of
-    `systems`.
+    `is_empty` tells whether a system is taken as empty. The result has those inequalities of `systems` that hold on
+    each of the sets. They describe the union if it is convex, because every inequality that bounds a convex union is in
+    one of `systems`.
     """
     common = tuple(
         [

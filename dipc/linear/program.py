@@ -177,7 +177,7 @@ class Simplex:
 
         Some point must satisfy these inequalities. Return None if the minimum is -infinity. Otherwise return weights by
         the indices of inequalities: their weighted sum is the form plus a constant. Each later call minimizes its form
-        among the points at which all earlier forms are least. Its weights prove nothing.
+        among the points at which all earlier forms are least. The weights of later calls prove nothing.
         """
         self._goals -= 1
         number = self._goals
@@ -379,8 +379,8 @@ def minimum(
 
     The result is Infeasible if `system` has no point, and Unbounded if `form` has no lower bound on it. Otherwise it is
     Least, with a point at which the closure of `system` holds and `form` has the least value. This point is chosen by
-    the forms of `then`: each is minimized in turn among the points where all earlier forms are least. The first that
-    has no minimum ends the choice. The point has a value for every key in `keys`. Raises NotConfirmed.
+    the forms of `then`: each is minimized among the points where all earlier forms are least, up to the first that has
+    no minimum. The point has a value for every key in `keys`. Raises NotConfirmed.
     """
     simplex = Simplex(system)
     start = _solution(simplex, system, keys)
@@ -450,7 +450,7 @@ def _standard_point(simplex: Simplex, system: Sequence[Halfspace]) -> dict[int, 
 class Interiors:
     """Tests whether systems have interior points, with a limit for the linear programs of all tests together.
 
-    `asked` counts the linear programs so far.
+    `asked` is the number of linear programs that have been solved.
     """
 
     def __init__(self, max_questions: int) -> None:
@@ -469,7 +469,7 @@ class Interiors:
     def facets(self, system: Sequence[Halfspace], key: int) -> tuple[Halfspace, ...]:
         """Return `system` without those inequalities that contain x[`key`] and are implied by the others.
 
-        Inequalities count as strict ones, so the set of interior points stays the same. Raises LimitReached if all
+        All inequalities are taken as strict, so the set of interior points stays the same. Raises LimitReached if all
         tests together need too many linear programs, and NotConfirmed.
         """
         opened = [_opened(item) for item in system]

@@ -1,10 +1,10 @@
-"""The least weighted sum of absolute values Σ rate·|t| under linear inequalities, and its worst case over moves.
+"""The least weighted sum of absolute values Σ rate·|t| under linear inequalities, and its worst case over moves d.
 
     least Σ rate_i·|t_i|  such that  A·t + L·d >= 0  and  C·t + D·d = 0
 
 Both bounds of the least sum have short proofs. The upper bound is a t that satisfies the system. The lower bound is
-given by multipliers y >= 0 of the inequalities and z of the equations with |A'y + C'z|_i <= rate_i for every i. For
-then Σ rate_i·|t_i| >= (A'y + C'z)·t = y·(A·t) + z·(C·t) >= -y·(L·d) - z·(D·d).
+given by multipliers y >= 0 of the inequalities and z of the equations with |A'y + C'z|_i <= rate_i for every i. They
+prove that Σ rate_i·|t_i| >= (A'y + C'z)·t = y·(A·t) + z·(C·t) >= -y·(L·d) - z·(D·d).
 
 The least sum is a convex function of d, so over a polytope it is largest at a vertex.
 """
@@ -138,11 +138,12 @@ def moves_of_all(
     equations: Sequence[Halfspace],
     most: int,
 ) -> Iterator[Point]:
-    """Yield those vertices of the cube |d[k]| <= `radius`, for k in `keys`, among which the costliest move is.
+    """Yield vertices of the cube |d[k]| <= `radius`, for k in `keys`, one of which is the costliest move in the cube.
 
-    `inequalities` and `equations` are the constraints of `worst_shift`. If d[k] is in none of `equations`, and has
-    coefficients of one sign in all `inequalities`, one of its two values makes all of them stricter, and the other is
-    left out. If it is in no constraint at all, it is 0. Raises LimitReached if there are more than `most` vertices.
+    `inequalities` and `equations` are the constraints of `worst_shift`. Suppose that d[k] is in none of `equations`,
+    and has coefficients of one sign in all `inequalities`. Then either `radius` or -`radius` as its value makes all of
+    them stricter, and the other value is left out. If d[k] is in no constraint at all, it is 0. Raises LimitReached if
+    there are more than `most` vertices.
     """
     ends: list[tuple[Fraction, ...]] = []
     count = 1

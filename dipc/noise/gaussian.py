@@ -66,7 +66,8 @@ class Deviating(Law):
     def is_checked(self) -> bool:
         """True if the checker of certificates knows the law.
 
-        It does if `unit` is built from rationals, roots, exp and log without sums: √2·exp(1/3), but not 1 + √2.
+        The checker knows the law if `unit` is built from rationals, roots, exp and log without sums: √2·exp(1/3), but
+        not 1 + √2.
         """
         return self.unit.is_product
 
@@ -91,7 +92,7 @@ class Deviating(Law):
     def deviation(self, rate: Fraction) -> tuple[Fraction, Fraction]:
         """Return (lower, upper), rational bounds of the standard deviation for this `rate`, in multiples of 1/eps.
 
-        If the law is fixed, the standard deviation does not depend on eps, and the bounds are bounds of it as it is.
+        If the law is fixed, the standard deviation does not depend on eps, and it is between lower and upper itself.
         """
         low, high = self.unit.enclosure()
         return low / rate, high / rate
@@ -99,8 +100,8 @@ class Deviating(Law):
     def greatest_density(self, rate: Fraction) -> Fraction:
         """An upper bound, for this `rate` and every eps > 0, of the density of eps·N, for the noise N.
 
-        Raises Missing if the law is fixed. The proof is that 1/√(2π) < 2/5. For discrete noise the bound is for normal
-        noise N of the same standard deviation.
+        If the law is discrete, N is normal noise of the same standard deviation. Raises Missing if the law is fixed.
+        The proof is that 1/√(2π) < 2/5.
         """
         if self.fixed:
             self._lacks("a density that scales with eps")

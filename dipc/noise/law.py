@@ -31,7 +31,7 @@ ONE_TERM: Normalizer = ((0, Fraction(0), Fraction(1)),)
 
 
 class Missing(OutsideFragment):
-    """Raised by a method of a law that does not have the property asked for; the reason names the property."""
+    """Raised by a method of a law that does not have the property of the method; the reason names the property."""
 
 
 @frozen
@@ -218,7 +218,7 @@ class Law(ABC):
     def normalizer(self, rate: Fraction) -> Normalizer:
         """Return the function of eps by which the function in `pieces` is divided to give the density, for this `rate`.
 
-        It is positive for every eps > 0, and returned as its terms (k, q, c), each of which stands for
+        The function is positive for every eps > 0. It is returned as its terms, where (k, q, c) means
         c·eps^k·e^{q·eps}.
         """
         return ONE_TERM
@@ -260,7 +260,7 @@ class Law(ABC):
     def deviation(self, rate: Fraction) -> tuple[Fraction, Fraction]:
         """Return (lower, upper), rational bounds of the standard deviation for this `rate`, in multiples of 1/eps.
 
-        If the law is fixed, the standard deviation does not depend on eps, and the bounds are bounds of it as it is.
+        If the law is fixed, the standard deviation does not depend on eps, and it is between lower and upper itself.
         """
         self._lacks("a known standard deviation")
 
@@ -277,8 +277,7 @@ class Law(ABC):
     def greatest_density(self, rate: Fraction) -> Fraction:
         """An upper bound of the density of eps·N for the noise N with this `rate`, for every eps > 0.
 
-        Integer noise has no density. For integer noise the bound is one for the noise of `continuous_neighbor` instead
-        of N.
+        Integer noise has no density. If the law is one of integer noise, N is the noise of `continuous_neighbor`.
         """
         self._lacks("a bound of its density")
 

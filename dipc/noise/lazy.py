@@ -1,8 +1,8 @@
 """Exact draws from random bits: coins, geometric numbers, and reals whose binary digits are drawn on demand.
 
 Nothing here is rounded. A real number is an interval that is halved with fresh random bits as often as necessary, so
-comparisons are those of the ideal numbers. Coins of probability e^{-x} for rational x, and the integers made of them,
-follow Canonne, Kamath and Steinke (2020), normal numbers follow Karney (2016).
+comparisons are those of the ideal numbers. The coins of probability e^{-x} for rational x, and the integers made of
+them, are those of Canonne, Kamath and Steinke (2020). Normal numbers are those of Karney (2016).
 """
 
 from __future__ import annotations
@@ -376,8 +376,8 @@ def _normal(bits: RandomBits) -> LazyReal:
 def _bernoulli_exp_of(x: LazyUniform, bits: RandomBits) -> bool:
     """Return True with probability e^{-x} for a random number `x` in [0, 1], else False, with digits drawn from `bits`.
 
-    The method is von Neumann's: draw uniform numbers u1, u2, … as long as x > u1 > u2 > …. The number of draws before
-    the first that is not smaller is even with probability e^{-x}.
+    The method is von Neumann's: draw uniform numbers u1, u2, … as long as x > u1 > u2 > …. The number of draws that
+    continue this sequence is even with probability e^{-x}.
     """
     length, last = 0, x
     while (following := LazyUniform(1)).is_below(last, bits):
@@ -416,8 +416,7 @@ def _bernoulli_exp_half_square(x: LazyUniform, bits: RandomBits) -> bool:
 def _leading_digits() -> Inversion:
     """The distribution of the leading binary digits, three before the point and four after, of an exponential number.
 
-    The number X has density e^{-x}. Index i < 128 stands for i/16 <= X < (i + 1)/16, and the last index, 128, for X >=
-    8.
+    The number X has density e^{-x}. Index i < 128 means i/16 <= X < (i + 1)/16, and the last index, 128, means X >= 8.
     """
     size = 1 << (_WHOLE_DIGITS + _FIRST_DIGITS)
     return Inversion([_distribution_threshold(value, _FIRST_DIGITS, None) for value in range(1, size + 1)])

@@ -41,8 +41,8 @@ class TruncatedLaplace(Bounded):
     def normalizer(self, rate: Fraction) -> Normalizer:
         """The integral of a·e^{-a·|X|} over eps·low <= X <= eps·high, where a is the `rate`: a function of eps.
 
-        It is returned as its terms (k, q, c), each for c·eps^k·e^{q·eps}. For example, if low < 0 < high, the integral
-        is 2 - e^{a·low·eps} - e^{-a·high·eps}.
+        It is returned as its terms, where (k, q, c) means c·eps^k·e^{q·eps}. For example, if low < 0 < high, the
+        integral is 2 - e^{a·low·eps} - e^{-a·high·eps}.
         """
         terms = []
         for _, near, far in self._sides:

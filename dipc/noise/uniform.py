@@ -29,7 +29,7 @@ class Uniform(Bounded):
     def normalizer(self, rate: Fraction) -> Normalizer:
         """The length (high - low)·eps of the interval of X = eps·N, as the single term of a function of eps.
 
-        The law has no rate, so `rate` makes no difference. A term (k, q, c) stands for c·eps^k·e^{q·eps}.
+        The law has no rate, so `rate` makes no difference. A term (k, q, c) means c·eps^k·e^{q·eps}.
         """
         return ((1, _ZERO, self.high - self.low),)
 
