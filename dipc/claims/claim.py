@@ -207,13 +207,13 @@ class Claim:
     def compiled(self) -> Iterator[tuple[Key, Terms]]:
         """Yield (key, terms) for each distinct claim among the rows whose terms were computed so far.
 
-        A key is the cells (alpha, beta, gamma, dd) of a row. After `check`, the terms of all rows are computed.
+        A key is the cells (alpha, beta, gamma, dd) of a row. After `check`, the terms of all rows have been computed.
         """
         yield from self._known.items()
 
     @property
     def texts(self) -> dict[str, str | None]:
-        """The texts of alpha, beta and gamma by name; None for each that is a column of the table."""
+        """The texts of alpha, beta and gamma by name, or None for a name that is a column of the table."""
         return {name: None if name in self.table.columns else self.text_of(name) for name in ("alpha", "beta", "gamma")}
 
     def text_of(self, name: str) -> str:
@@ -510,7 +510,7 @@ def expression_text(given: GivenValue, name: str) -> str:
     """Return `given`, which is the alpha, beta or gamma (`name`) of a claim, as an expression of dipc.
 
     SymPy's names of min, max and abs, and its sign of powers, become dipc's. Raises TypeError for anything but text and
-    exact numbers; the message says the `name`.
+    exact numbers; the message mentions the `name`.
     """
     if isinstance(given, str):
         return given

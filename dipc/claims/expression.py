@@ -74,7 +74,7 @@ DISTANCES = ("alpha", "gamma", "dd")
 def is_transcendental(tree: object) -> bool:
     """Return True if `tree` contains `log`, `sqrt`, a root, or `exp` of a sum with a constant other than 0.
 
-    Calls of functions of the normal distribution are ignored, with their arguments.
+    Functions of the normal distribution do not count, nor does anything in their arguments.
     """
     nothing = Number(Fraction(0), "0")
     outside = rewritten(tree, lambda node: nothing if isinstance(node, Call) and is_normal(node) else None)
@@ -630,7 +630,7 @@ class NormalParts:
 def normal_parts(expression: ClaimExpression) -> NormalParts | None:
     """Return `expression` as a plain part and terms with functions of the normal distribution; None if it has no terms.
 
-    Raises DiagnosticError unless each function of the normal distribution occurs once, in a summand.
+    Raises DiagnosticError unless `expression` is a sum of products, each with at most one such function as a factor.
     """
     if not has_normal(expression.tree):
         return None

@@ -102,7 +102,7 @@ _TOGETHER = 1024
 class PackedRows(Sequence[Row]):
     """Rows numbered from 1 on, stored by columns; a Row is built when it is read.
 
-    A million rows of 20 columns take some 25 MB as long as no column has more than 256 distinct values.
+    A million rows of 20 columns take approximately 25 MB if no column has more than 256 distinct values.
     """
 
     __slots__ = ("_columns", "_fresh", "_inputs", "_outputs", "_seen")
@@ -268,7 +268,10 @@ class CsvSource:
             yield text
 
     def place(self, column: int | None) -> Excerpt:
-        """Return the place of the cell with index `column` in the record read last; for None, of its first line."""
+        """Return the place of the cell with index `column` in the record read last.
+
+        If `column` is None, the result is the place of the record's first line.
+        """
         if column is None:
             text = self._lines[0].rstrip("\r\n") if self._lines else ""
             return Excerpt(self.name, self._first_line, 1, text, max(1, len(text)))

@@ -134,8 +134,9 @@ def enclosed_claim(
 ) -> EnclosedClaim | None:
     """Return a stronger and a weaker claim around the claim of `options` and the claim block of `program`.
 
-    The result is None if the claim has no transcendental numbers. Alpha, gamma and beta of `stronger` are at most those
-    of the claim for every eps, and those of `weaker` at least. Rationals of this many `digits` enclose the numbers.
+    The result is None if the claim has no transcendental numbers. For every eps, alpha, gamma and beta of `stronger`
+    are at most those of the claim, and those of `weaker` are at least as great. Rationals of this many `digits` enclose
+    the numbers.
 
     Parts of the claim that are `columns` of a table are left out. The constants `left_open` have no value; the first of
     them is known to be at least 0. Raises DiagnosticError for a logarithm of anything but a positive rational, and for
@@ -314,10 +315,10 @@ def _outside(source: SourceText, interval: IntervalExpr, program: CoreProgram) -
 
 
 def _rise_through(end: Real, place: Expr) -> Expr | None:
-    """Return a function of eps that grows and is 0 at the number `end`; None if no such function is known.
+    """Return an increasing function of eps that is 0 at the number `end`; None if no such function is known.
 
-    It is e^(n·eps) - r if `end` is log(r)/n, and eps^n - r if it is the n-th root of r, for a rational r. `place` is
-    `end` as the text writes it.
+    The function is e^(n·eps) - r if `end` is log(r)/n, and eps^n - r if it is the n-th root of r, for a rational r.
+    `place` is `end` as the text writes it.
     """
     span = place.span
     for n in range(1, _MOST_POWER + 1):
@@ -548,7 +549,7 @@ class _Enclosure:
         return ends if result.rational is not None else outward(*ends, self.digits)
 
     def _number(self, node: Expr) -> Ends | None:
-        """Return rationals that enclose the number `node`, equal ones if it is rational.
+        """Return (low, high), rationals around the number `node`, with low = high if it is rational.
 
         The result is None if `node` is a function of eps, or a number that cannot be enclosed or differs from row to
         row.

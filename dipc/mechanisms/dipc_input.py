@@ -356,7 +356,7 @@ class _Reader(Interpreter[Token, list[str]]):
     def _new_name(self, word: Token, kind: str) -> str:
         """Return the name of the new variable `word`, and declare it with the type `kind`.
 
-        Blocks that exclude each other may declare one name.
+        Two blocks may declare the same name if they exclude each other.
         """
         name = _legal(word)
         if any(name in block for block in self.blocks) or self.types.get(name, kind) != kind:

@@ -164,13 +164,13 @@ class Many:
 
 @dataclass
 class Frame:
-    """A function that is being translated: the mechanism itself, or a called function whose value goes to `result`.
+    """A function that is being translated: the mechanism itself, or a called function.
 
-    Names follow Python's rules. A name that the function assigns belongs to it everywhere, and is one of its `names`.
-    Any other name belongs to the enclosing function `around`, if there is one, and otherwise to the file. `env` keeps
-    what names mean in this function while a function that it calls is translated. `scalars` has its variables, each as
-    one variable of the program, and `functions` the functions defined in it. `gone` are the variables of its loops that
-    have ended.
+    The value of a called function is stored in `result`. Names follow Python's rules. A name that the function assigns
+    belongs to it everywhere, and is one of its `names`. Any other name belongs to the enclosing function `around`, if
+    there is one, and otherwise to the file. `env` keeps what names mean in this function while a function that it calls
+    is translated. `scalars` has its variables, each as one variable of the program, and `functions` the functions
+    defined in it. `gone` are the variables of its loops that have ended.
     """
 
     node: python.FunctionDef
@@ -556,10 +556,10 @@ class Expressions:
         )
 
     def _require_meant(self, node: python.expr, name: str) -> None:
-        """Raise DiagnosticError if the Python function around `node` does not know the mechanism's constant `name`.
+        """Raise DiagnosticError if, in Python, the mechanism's constant `name` has no value or another value at `node`.
 
-        The function may be a helper that the mechanism calls. There, Python may know no such name, or another number of
-        the file by this name.
+        The function around `node` may be a helper that does not have the constant, or the file may give the name
+        another number.
         """
         if not self.frames or name in self.frozen:
             return
@@ -1186,7 +1186,7 @@ class Expressions:
     ) -> ast.Expr:
         """Return an expression for `answer(i)`, where i is the first index with the best score in `many`.
 
-        A loop at `span` finds it. `score` maps an element of the sequence `many` to its score, and `answer` an index to
+        A loop at `span` finds i. `score` maps an element of the sequence `many` to its score, and `answer` an index to
         an expression. The best score is the greatest if `name` is max, and the least if it is min.
         """
         best, place = ast.Name(self.fresh("best"), span), ast.Name(self.fresh("place"), span)
@@ -1454,7 +1454,7 @@ def _takes_one(score: python.Lambda) -> bool:
 
 
 def _decided(node: python.expr, test: python.expr, *, holds: bool) -> python.expr:
-    """Return `node`, a call of `dipc.choice`, with its weights where `test` is true, or false if `holds` is False."""
+    """Return `node`, a call of `dipc.choice`, with the weights that it has if `test` is `holds`."""
     written = python.dump(test)
 
     def branch(each: python.IfExp) -> python.expr:

@@ -198,9 +198,9 @@ class ConditionReader:
 
     @contextmanager
     def _places(self, node: python.GeneratorExp | python.ListComp) -> Iterator[_Places]:
-        """Yield the indices of the generator `node`, such as `x >= 0 for x in q`.
+        """Yield the indices of the generator `node`, such as `x >= 0 for x in q`, to a `with` block.
 
-        In the `with` block the variable of the generator, x, denotes the element or the index.
+        In the block, the variable of the generator, x, denotes the element or the index.
         """
         span = self._module.span(node)
         many = None

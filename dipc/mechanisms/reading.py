@@ -1026,9 +1026,9 @@ class _Final:
     def _floored(
         self, target: ast.Name | ast.Element, function: str, value: ast.Expr, divisor: Fraction, span: Span
     ) -> Iterator[ast.Statement]:
-        """Yield the statements that set `target` to a quotient or a remainder, one case for each number of `value`.
+        """Yield the statements that set `target` to a quotient or a remainder, with a case for each value of `value`.
 
-        `function` names the operation with the divisor `divisor`. `span` is the place of the operation.
+        `function` names the operation, `divisor` is its divisor, and `span` its place.
         """
         values = values_of(self._inference.kind_of(value, self.kinds))
         if values is None:

@@ -435,9 +435,9 @@ class Statements(Expressions):
                 )
 
     def _is_extreme(self, name: str, value: python.expr) -> bool:
-        """Whether `value` is `max(xs)` or `min(xs)`, and the variable `name` keeps this value until the function ends.
+        """Return True if `value` is `max(xs)` or `min(xs)`, which the variable `name` then is until the function ends.
 
-        This needs that neither the list xs nor the variable changes after the assignment.
+        The result is False if the list xs or the variable changes after the assignment.
         """
         match value:
             case python.Call(func=python.Name(id="max" | "min"), args=[python.Name(id=many)], keywords=[]):
@@ -459,9 +459,9 @@ class Statements(Expressions):
         return False
 
     def _special(self, name: str, value: python.expr, span: Span) -> bool:
-        """Bind `name` to a list or a constant if `value`, at `span`, is one.
+        """Return True if `value`, at `span`, is a list or a constant, after binding `name` to it.
 
-        Returns False if `name` is an ordinary variable.
+        Otherwise `name` is an ordinary variable, and nothing is bound.
         """
         before = self.env.get(name)
         array = self._list(name, value, span)
@@ -917,7 +917,7 @@ class Statements(Expressions):
     def _copied(self, name: str, bound: Binding, span: Span) -> None:
         """Copy the loop variable `name` into a new variable at `span`, because the function also assigns to it.
 
-        `bound` is the current meaning of the name. Nothing is done unless it is an alias of an expression.
+        `bound` is the current meaning of the name. If it is not an alias of an expression, nothing is done.
         """
         if isinstance(bound, Alias):
             self.env.pop(name, None)

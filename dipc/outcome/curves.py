@@ -379,9 +379,9 @@ Span = tuple[Fraction, Fraction]
 
 
 def _drawn(curves: Iterable[Curve]) -> tuple[Curve, ...]:
-    """Return `curves` with points at values of their variable from the first visible change of a curve to the last.
+    """Return `curves` with their points, over a range of their variable in which all visible changes lie.
 
-    All curves of one variable have the same range of points.
+    All curves of one variable have the same range.
     """
     curves = tuple(curves)
     spans: dict[Variable, Span] = {}

@@ -109,7 +109,7 @@ def _part(part: Part) -> str:
 def table(head: Sequence[str], rows: Sequence[tuple[Tone | None, Sequence[str]]]) -> str:
     """Return an HTML table with the columns of `head` that are not empty, and a color for each of `rows` by its tone.
 
-    The verdict is in the second column, for narrow screens.
+    The verdict is moved to the second column, so that narrow screens show it.
     """
     kept = [at for at in range(len(head)) if not rows or any(cells[at] for _, cells in rows)]
     if "verdict" in head:

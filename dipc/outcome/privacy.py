@@ -547,6 +547,6 @@ def _ends(text: str) -> tuple[Fraction, Fraction]:
 def _loss_text(form: str) -> str:
     """Return `form`, the closed form of a privacy loss, as reports show it.
 
-    If it says that there is no closed form, the result is a text with the reason.
+    If there is no closed form, which `form` then says, the result is a text with the reason.
     """
     return "without closed form, as the noise is Gaussian" if form == WITHOUT_FORM else language_text(form)

@@ -268,7 +268,7 @@ def s(number: int) -> str:
 
 
 def product_letter(names: Container[str]) -> str:
-    """Return the letter for a product of eps such as alpha*eps: `t`, or another one if `names` has it already."""
+    """Return the letter for a product of eps such as alpha*eps: `t`, or another letter if `names` contains `t`."""
     return next(letter for letter in ("t", "s", "u", "v", "w", "z", "tau") if letter not in names)
 
 
@@ -501,7 +501,7 @@ def program_text(program: str, constants: Sequence[tuple[str, str]]) -> str:
 
 
 def _event_text(core: CoreProgram) -> str:
-    """Return a text that says which event is likely by a claim about the program `core`, such as `output = det(u)`."""
+    """Return, as text, the event whose probability a claim about `core` bounds, such as `output = det(u)`."""
     if not core.has_product_distance:
         return "distance of output and det(u) ≤ gamma"
     near = kinds(core.output_slots)

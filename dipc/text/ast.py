@@ -477,7 +477,7 @@ class MetricField:
     """A line of a metric block, such as `input: linf;`, with its `name` and its `value`.
 
     In a condition on two inputs, `q'` is the value of q at the second input. In a condition on two answers, `out'` is
-    the value of out in the ideal answer.
+    the value of out in the right answer.
     """
 
     name: str

@@ -141,7 +141,7 @@ def element_slot(elements: Sequence[int], low: int, point: Value) -> int | None:
 
 @frozen
 class ReadElement:
-    """The element `array[index]` with an index known only in a state: `slots[index - low]`."""
+    """The element `array[index]` whose index depends on the state: `slots[index - low]`."""
 
     array: str
     slots: tuple[int, ...]
@@ -456,7 +456,7 @@ def show_expression(expr: DomExpr, slots: Sequence[Slot]) -> str:
 
 
 def show_affine(expr: AffineExpr, slots: Sequence[Slot]) -> str:
-    """Return the text of the form `expr` over `slots`: `2*r1 - r2/3 + x`; a constant 0 is left out beside terms."""
+    """Return the text of the form `expr` over `slots`: `2*r1 - r2/3 + x`; a constant 0 is shown only if it is alone."""
     pieces = [_product(coefficient, show_read(read, slots), slots) for coefficient, read in expr.terms]
     if not pieces or expr.constant != Const(Fraction(0)):
         pieces += _summands(expr.constant, slots)

@@ -183,7 +183,10 @@ def mistyped(word: str, candidates: Iterable[str]) -> str | None:
 
 
 def _slips(left: str, right: str) -> int:
-    """Return the least number of letters of `left` to change, remove, insert or swap with the next to get `right`."""
+    """Return the least number of changes that turn `left` into `right`.
+
+    A change replaces, removes or inserts a letter, or swaps two neighbors.
+    """
     before: list[int] = []
     row: list[int] = [*range(len(right) + 1)]
     for i, a in enumerate(left, 1):
@@ -303,9 +306,9 @@ def _width(character: str) -> int:
 
 
 def _marked(excerpt: Excerpt) -> tuple[str, int, int]:
-    """Return the line of `excerpt` as displayed, the number of columns before the mark, and the marked columns.
+    """Return (line, before, marked): the displayed line of `excerpt`, and numbers of its columns.
 
-    At least one column is marked.
+    The numbers count the columns before the mark, and the marked columns, of which there is at least one.
     """
     start = min(excerpt.column - 1, len(excerpt.text))
     end = min(start + excerpt.length, len(excerpt.text))

@@ -190,7 +190,7 @@ def _leaf(node: Any, token: Any) -> Subtree:
 
 
 def _group(node: Any, children: Children) -> Subtree:
-    """Return a subtree with the syntax `node`, whose depth is only that of the deepest of its `children`.
+    """Return a subtree with the syntax `node`; its depth is that of the deepest of its `children`.
 
     Its place in the text is from the first of the children to the last. Without children, it is the empty place at the
     start of the text.
@@ -651,7 +651,7 @@ def parse_lower_bound(source: SourceText) -> tuple[str, ast.Expr | None]:
 
 
 def tokens_of(text: str) -> list[Token]:
-    """Return the tokens of the program `text`, which has been read before."""
+    """Return the tokens of `text`, which is known to be a program."""
     return _tokens(text, "program")
 
 

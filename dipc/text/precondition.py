@@ -1,7 +1,7 @@
 """The precondition of a program: `requires COND;`, which only the program's inputs satisfy.
 
-An input that violates it is no input of the program: the program promises nothing there, and no distance and no pair of
-adjacent inputs reaches there.
+Values that violate the precondition are not an input of the program. The program promises nothing for them, and they
+count neither for distances nor as one of two adjacent inputs.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def compile_precondition(
 ) -> Precondition | None:
     """Return the conjunction of the conditions `required`, with names of the program's scope `shared` resolved.
 
-    None if there are no conditions or one is wrong; faults are reported to `findings`.
+    The result is None if there are no conditions, or if one of them is wrong, which is reported to `findings`.
     """
     if not required:
         return None
@@ -231,8 +231,8 @@ MOST_PLACES = 10_000
 class _ConditionElaborator(Elaborator):
     """The resolver of conditions in `requires`, where every variable is an input.
 
-    `min(a, b) >= c` becomes `a >= c and b >= c`, and likewise for `max`, `abs` and the other comparisons, so that no
-    two arguments are compared with each other.
+    `min(a, b) >= c` becomes `a >= c and b >= c`, so that no two arguments are compared with each other. `max`, `abs`
+    and the other comparisons are resolved in the same way.
     """
 
     def expanded(self, tree: ast.Expr) -> ast.Expr:
@@ -250,10 +250,10 @@ class _ConditionElaborator(Elaborator):
         return rewritten(tree, change)
 
     def _range(self, node: ast.Ranged) -> range:
-        """Return the integers of the range of `node`.
+        """Return the integers of the range of `node`; empty after reporting a mistake.
 
-        The result is empty after reporting a mistake. For `sum` and `count` it is also empty if the upper bound is less
-        than the lower one, which is no mistake.
+        For `sum` and `count` the result is also empty if the upper bound is less than the lower one, which is not a
+        mistake.
         """
         low, high = self.integer(node.low, "a bound of the range"), self.integer(node.high, "a bound of the range")
         free = self.check_local(node.variable, node.span, "the variable", may_hide_variables=False)

@@ -104,7 +104,7 @@ INDENT = "  "
 
 
 def print_program(program: ast.ProgramTree) -> str:
-    """Return the text of `program`, one declaration or statement a line, ending in a newline.
+    """Return the text of `program`, with one declaration or statement on each line, ending in a newline.
 
     Comments and layout are not in the tree and are lost.
     """

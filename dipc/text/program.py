@@ -46,8 +46,8 @@ MOST_CONDITIONS = 10_000
 class FormulaSlot:
     """The meaning of a variable in a formula of the metric: the value of the program's variable in `slot`.
 
-    A formula is about two inputs, or about two answers. If `primed`, the value is that in the second input or answer,
-    written with a prime, such as `q'`; otherwise it is that in the first.
+    A formula is about two inputs, or about two answers. A variable with a prime, such as `q'`, is `primed`: its value
+    is that in the second of the two. Any other variable has its value in the first.
     """
 
     slot: int

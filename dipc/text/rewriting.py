@@ -86,11 +86,11 @@ def _types(declarations: Sequence[ast.Declaration]) -> dict[str, ast.TypeExpr]:
 
 @dataclass
 class _Hoisting:
-    """A rewriting of one body of statements that moves each draw out of an expression, into a statement before.
+    """A rewriting of one body of statements that moves each draw out of an expression.
 
-    `names` yields new names, one for each of the added `variables`. `types` has the declared type of each variable, and
-    `constants` the names of the constants. `loops` has the `for` statements around the current statement, by the
-    variables of these loops.
+    The draw becomes a statement of its own, before the statement with the expression. `names` yields new names, one for
+    each of the added `variables`. `types` has the declared type of each variable, and `constants` the names of the
+    constants. `loops` has the `for` statements around the current statement, by the variables of these loops.
     """
 
     names: Iterator[str]
@@ -210,7 +210,7 @@ class _Hoisting:
         """Return a finite type for a variable that may have each of `values`.
 
         The type is bool if all values are conditions. Otherwise it is the declared type of a variable among them, or a
-        type that all of them have. The result is None if there is neither, as for numbers alone.
+        type that all of them have. The result is None if no such type is found, as for numbers alone.
         """
         if all(map(self._is_condition, values)):
             return ast.BaseTypeExpr(ast.BaseType.BOOL)
@@ -258,8 +258,8 @@ def with_clamps_assigned(program: ast.ProgramTree) -> ast.ProgramTree:
 class _Clamps:
     """A rewriting of one body of statements that moves `min`, `max` and `abs` out of expressions.
 
-    Each call becomes a statement before. `names` yields new names, one for each of the added `variables`, and `types`
-    has the type of each variable.
+    Each call becomes an assignment before the statement with the expression. `names` yields new names, one for each of
+    the added `variables`, and `types` has the type of each variable.
     """
 
     names: Iterator[str]

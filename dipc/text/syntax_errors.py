@@ -191,7 +191,7 @@ class Situation:
         return "STAR" in self.accepts
 
     def in_body(self) -> bool:
-        """Return True if some statement begins before the unexpected token, so that declarations are over."""
+        """Return True if some statement begins before the unexpected token, where no declaration may follow."""
         return any(token.type in STATEMENTS or token.type == "ARROW" for token in self.tokens[: self.position])
 
     def lacks_semicolon(self) -> bool:
