@@ -28,4 +28,4 @@ def former_property(old: str, new: str) -> Any:
 
 
 def _warn(old: str, new: str) -> None:
-    warnings.warn(f"`{old}` is called `{new}` now; the old name ends with the next release", DeprecationWarning, 3)
+    warnings.warn(f"`{old}` is called `{new}` now; the next release removes the old name", DeprecationWarning, 3)

@@ -248,7 +248,7 @@ class Options:
         name, least = open_constant(self.for_all)
         if not asks_for_all(inputs):
             note = "add --inputs all, or give the constant a number"
-            raise bad_input("E1209", f"`{name}` is left open, but the inputs are not", note)
+            raise bad_input("E1209", f"`{name}` is left open, but the question is not about all inputs", note)
         return name, least
 
     def engine(self, stack: ExitStack, program: Program) -> Engine:

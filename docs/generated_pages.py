@@ -320,7 +320,7 @@ def _family(about: str, members: Sequence[Explanation]) -> str:
     for found in members:
         parts.append(f"## {found.code}\n")
         if found.command is None:
-            parts.append(f"It comes up when {found.when}.\n")
+            parts.append(f"It occurs when {found.when}.\n")
             continue
         for name, text in found.files:
             parts.append(f"With `{name}`:\n\n````text\n{text.rstrip()}\n````\n")

@@ -522,7 +522,7 @@ def region_conditions(
             jumps = jumps or not behavior.continuous
     both = " or ".join(growing)
     simple = Condition("simple", not falls, falls[0] if falls else f"beta never grows with {both}")
-    why = "a divisor in beta can be 0 for some alpha" if jumps else f"beta is continuous in {both}"
+    why = "it could not be shown that no divisor in beta is 0" if jumps else f"beta is continuous in {both}"
     return simple, Condition("limit-definable", not jumps, why)
 
 

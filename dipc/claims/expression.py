@@ -352,14 +352,20 @@ class _Evaluation:
         low, high = (int(end) if end is not None and end.denominator == 1 else None for end in ends)
         if low is None or high is None:
             raise self._error(
-                "E0604", "the ends of a range must be constant integers", node, "", "write such as `sum(i in 1..m : …)`"
+                "E0604",
+                "the ends of a range must be constant integers",
+                node,
+                "",
+                "write for example `sum(i in 1..m : …)`",
             )
         if high < low:
             if node.function in ("min", "max"):
-                raise self._error("E0604", f"there is no `{node.function}` of no values", node, "this range is empty")
+                raise self._error("E0604", f"`{node.function}` needs at least one value", node, "this range is empty")
             return Parametric.number(0)
         if high - low >= MAX_POWER:
-            raise self._error("E0613", f"this range has {high - low + 1} values", node, "", f"at most {MAX_POWER}")
+            raise self._error(
+                "E0613", f"this range has {high - low + 1} values", node, "", f"a range has at most {MAX_POWER} values"
+            )
         if node.function == "count":
             raise self._error("E0604", f"{self.expression.what} must be a number, not a truth value", node.body)
         return self.value(node.written_out(low, high))

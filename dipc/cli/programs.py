@@ -170,7 +170,7 @@ def examples(name: str | None, target: Path | None) -> ExitCode:
 @click.command()
 @click.argument("code", metavar="[CODE]", required=False)
 def explain(code: str | None) -> ExitCode:
-    """Show an example that provokes a diagnostic, such as E0602, with its message; without a code, list all."""
+    """Show an example that provokes a diagnostic, such as E0602, with its message; without a code, list all codes."""
     by_room = groupby(map(explanation, codes()), key=lambda each: each.about)
     known = (section(about, *[(each.code, each.summary) for each in members]) for about, members in by_room)
     write(
@@ -182,7 +182,7 @@ def explain(code: str | None) -> ExitCode:
 def _explanation_parts(explanation: Explanation) -> Iterator[ReportBlock]:
     yield Line(f"{explanation.code}: about {explanation.about}", Tone.HEAD)
     if explanation.command is None:
-        yield [Line(f"it comes up when {explanation.when}")]
+        yield [Line(f"it occurs when {explanation.when}")]
         return
     for name, content in explanation.files:
         yield [Line(f"with {name}:"), Verbatim(f"    {line}" for line in content.splitlines())]

@@ -95,7 +95,7 @@ def simulate(**given: Any) -> ExitCode:
 
     The runs follow the checker's reading of the program, which shares no code with the exact engine: they are a second
     opinion. Every exact probability has to lie in the Clopper-Pearson interval around its estimate, and an impossible
-    output must not occur. If the exact probabilities are right, a mismatch has probability 1 - confidence at most.
+    output must not occur. If the exact probabilities are right, a mismatch has probability at most 1 - confidence.
     """
     output, asked, work = opened(given)
     constants = parse_definitions(asked.definitions)
@@ -170,8 +170,8 @@ def conform(**given: Any) -> ExitCode:
     """Compare observed outputs of a real implementation with the exact distribution of a program.
 
     Every exact probability has to lie in the Clopper-Pearson interval around the observed share, and an impossible
-    output must not occur. If the implementation has this distribution, a deviation is reported with probability 1e-6 at
-    most.
+    output must not occur. If the implementation has this distribution, a deviation is reported with probability at most
+    1e-6.
     """
     counts, samples = given["counts"], given["samples"]
     output, asked, work = opened(given, counts, samples)

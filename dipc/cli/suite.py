@@ -227,7 +227,9 @@ def _batch(path: Path, point: Fraction | None, claimed: dict[str, str | None], t
             try:
                 kept.mkdir(parents=True, exist_ok=True)
             except OSError as error:
-                raise bad_input("E1420", f"cannot write to `{target}`: {error.strerror}", "-o is a directory") from None
+                raise bad_input(
+                    "E1420", f"cannot write to `{target}`: {error.strerror}", "give a directory to `-o`"
+                ) from None
         claims = []
         for file in files:
             program, pairs = kept / f"{file.stem}.dip", kept / f"{file.stem}.csv"

@@ -72,7 +72,7 @@ _WHEN = {
     "E0219": "in Python a program that is read at one eps only is asked about another eps",
     "E0299": "a program has more mistakes than are shown: those above come first",
     "E0609": "beta divides by something that is 0 at an alpha or a gamma of the claim",
-    "E0613": "min, max and abs in a claim come to too many cases, or to numbers that are too long to compare",
+    "E0613": "min, max and abs in a claim have too many cases, or numbers that are too long to compare",
     "E0614": "gamma is free, and the question needs one gamma",
     "E0705": "on some path an int variable gets a value that is not an integer",
     "E0720": "a run of `dipc simulate` goes round a loop 100000 times",

@@ -87,7 +87,9 @@ class ConstantGrid:
         values = _values(rest)
         if not values:
             message = f"`--for {name}` does not say which values of `{name}` to look at"
-            known_forms = [f'write such as --for "{name} in {some}"' for some in ("1..100", "0..2 by 1/4", "{1, 2}")]
+            known_forms = [
+                f'write for example --for "{name} in {some}"' for some in ("1..100", "0..2 by 1/4", "{1, 2}")
+            ]
             raise bad_input("E1029", message, *known_forms)
         return ConstantGrid(name, values)
 

@@ -304,14 +304,16 @@ class _Reader(Interpreter[Token, list[str]]):
         name, left, value = self._known_name(target), self._value(dividend), self._value(word)
         divisor = self.constants.get(value) if word.type == "NAME" else int(value) if word.type == "INTEGER" else None
         if not divisor:
-            message = f"a remainder by `{self.constants.get(value, value)}`, which is not a number other than 0"
+            message = (
+                f"the divisor of a remainder must be a number other than 0, not `{self.constants.get(value, value)}`"
+            )
             self._refuse(sign, message, "write for example `x % 2`")
         values = self._values(dividend, left)
         if values is None:
             self._refuse(
                 sign,
                 f"`{dividend}` is not an integer of a range",
-                "a remainder is read for each value that it may have",
+                "a remainder needs an integer variable with a known range: dipc writes one case for each value",
             )
         return [_cases(left, {each: f"{name} <- {int(fmod(each, divisor))}" for each in values})]
 

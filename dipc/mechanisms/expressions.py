@@ -624,7 +624,7 @@ class Expressions:
         sign = {python.FloorDiv: "//", python.Mod: "%", python.Pow: "**"}.get(type(op), "this operator")
         raise self.module.wrong(
             node,
-            f"`{sign}` can only be used between numbers that are written out, or of a finite value by such a number",
+            f"`{sign}` needs two numbers that are written out, or a value of a finite type and such a number",
             "make the result a constant of the mechanism, `@dipc.mechanism(half=2)`",
         )
 
@@ -1066,7 +1066,7 @@ class Expressions:
         pattern: python.expr | None = None
         if isinstance(over, python.GeneratorExp | python.ListComp):
             if len(over.generators) != 1:
-                raise self.module.wrong(over, "one `for` at a time here", "write the inner loop as a statement")
+                raise self.module.wrong(over, "only one `for` is allowed here", "write the inner loop as a statement")
             (generator,) = over.generators
             element, pattern, conditions, over = over.elt, generator.target, generator.ifs, generator.iter
         many = self.many(over)
@@ -1081,7 +1081,7 @@ class Expressions:
         if start is None:
             self._require_some(node, name, many)
         if start is None and (conditions or many.counter is not None):
-            raise self.module.wrong(node, f"`{name}` may get nothing to choose from", "write the loop as statements")
+            raise self.module.wrong(node, f"`{name}` may get no values", "write the loop as statements")
 
         def value(item: Item) -> ast.Expr:
             if element is not None and pattern is not None:
@@ -1142,9 +1142,7 @@ class Expressions:
                 many = self.many(value)
                 assert many is not None
                 if many.counter is not None:
-                    raise self.module.wrong(
-                        node, f"`{name}` may get nothing to choose from", "write the loop as statements"
-                    )
+                    raise self.module.wrong(node, f"`{name}` may get no values", "write the loop as statements")
                 return self._arg_best(name, many, lambda item: item, lambda offset: offset, span)
         raise self.module.wrong(
             node, "`index` can only look for a greatest or least element", "write `xs.index(max(xs))`, or a loop"
@@ -1171,7 +1169,7 @@ class Expressions:
 
         self._require_some(node, name, many)
         if many.counter is not None:
-            raise self.module.wrong(node, f"`{name}` may get nothing to choose from", "write the loop as statements")
+            raise self.module.wrong(node, f"`{name}` may get no values", "write the loop as statements")
 
         def score(item: Item) -> Item:
             self.let(key.args.args[0].arg, _bound_to(item))

@@ -267,7 +267,7 @@ class RealBall:
 
     def _order(self, other: Any) -> int:
         if not isinstance(other, int | Fraction | RealBall):
-            raise Inconclusive("a real number is compared with what is none")
+            raise Inconclusive("a real number is compared with a value that is not a number")
         with flint.ctx.workprec(_BITS):
             difference = self.ball - RealBall.from_number(other).ball
             if difference > 0:

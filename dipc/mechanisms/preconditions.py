@@ -144,8 +144,8 @@ class ConditionReader:
         word, joined = ("all", "and") if every else ("any", "or")
         raise self._wrong(
             node,
-            f"`{word}` goes over comparisons by `<`, `<=`, `>=` and `>` here, joined by `{joined}`",
-            "write the condition of each element out",
+            f"`{word}` takes comparisons by `<`, `<=`, `>=` and `>` here, joined by `{joined}`",
+            "write out the condition of each element",
         )
 
     # --- numbers ------------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ class ConditionReader:
             many = self._statements.many(node.generators[0].iter)
         if many is None or many.counter is not None:
             raise self._wrong(
-                node, "a generator goes over one list, or a range, here", "write `all(x >= 0 for x in q)`"
+                node, "a generator takes one list or one range here, without `if`", "write `all(x >= 0 for x in q)`"
             )
         places = self._fresh(many.length, span)
         item = many.item(ast.Name(places.variable, span))

@@ -385,7 +385,9 @@ class _Header:
             case _:
                 called = module.called(annotation)
                 if called in ("dipc.Reals", "dipc.Ints"):
-                    raise module.wrong(annotation, "how long is the list?", f'write `{called}["m"]`', code=BAD_HEADER)
+                    raise module.wrong(
+                        annotation, "the length of the list is missing", f'write `{called}["m"]`', code=BAD_HEADER
+                    )
                 return None
         if called not in ("dipc.Reals", "dipc.Ints", "dipc.Finite"):
             return None
@@ -530,7 +532,7 @@ class _Header:
             raise module.wrong(
                 self.ideal_written,
                 f"`{node.name}` does not return what the mechanism returns",
-                "return the same shape",
+                "return a tuple of the same length, with lists in the same places",
                 code=BAD_HEADER,
                 related=[(node, "the right answer"), (self.node, "the mechanism")],
             )
@@ -857,7 +859,7 @@ class _Final:
             raise self.module.wrong(
                 self.node,
                 f"the right answer `{answer.name}` has another type than the mechanism's",
-                "return the same type",
+                "return values of the type that the mechanism returns",
                 code=UNKNOWN_TYPE,
             ) from None
         if not own.none and joint.base in ("range", "listed", "names"):

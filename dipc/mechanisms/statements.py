@@ -313,7 +313,7 @@ class Statements(Expressions):
                 if self.loops or self.branches or self.stores.get(name, 0) > 1:
                     raise self.module.wrong(
                         statement,
-                        f"which function `{name}` is, depends on what happens before",
+                        f"`{name}` may be another function, or none, on other paths",
                         "define it once, outside of loops and branches",
                     )
                 self.frames[-1].functions[name] = statement
@@ -401,7 +401,7 @@ class Statements(Expressions):
                     raise self.module.wrong(
                         statement,
                         f"`{self.module.text(value)}` may not have {len(targets)} elements",
-                        "use its elements",
+                        "assign its elements one by one",
                     )
                 held = []
                 for place in range(len(targets)):
@@ -1082,7 +1082,7 @@ class Statements(Expressions):
         if frame.around is not None and not isinstance(default, python.Constant):
             raise self.module.wrong(
                 default,
-                f"`{self.module.text(default)}` is what it was where `{frame.node.name}` was defined",
+                f"`{self.module.text(default)}` has the value that it had where `{frame.node.name}` was defined",
                 "give it as an argument",
             )
         kept, self.env = (self.env, self.stores, self.scopes), {}

@@ -484,7 +484,7 @@ class Inference:
                 assigned.span,
                 f"`{name}` is computed from eps, which only noise and weights may contain",
                 "return the value without eps, such as a count, and compute with eps what is released afterwards: "
-                "privacy stays the same, and gamma is scaled alike",
+                "privacy stays the same, and gamma is scaled in the same way",
                 "for one eps, write numbers in place of eps, such as `Fraction(3, 2)`",
                 code=UNKNOWN_TYPE,
             )
@@ -520,7 +520,9 @@ class Inference:
 
     def way_out(self, name: str) -> str:
         """Return the help that says how to declare the variable `name`."""
-        where = "return a variable declared so" if name in self.unwritten else "say it where it is first assigned"
+        where = (
+            "declare a variable, and return it" if name in self.unwritten else "declare it where it is first assigned"
+        )
         return (
             f"{where}: `{name}: dipc.Finite[0:5] = 0` holds 0 to 4, and `{name}: dipc.Finite[0, 1/2, 1] = 0` "
             "these three numbers"

@@ -18,6 +18,7 @@ from dipc.outcome.words import (
     everywhere_text,
     program_text,
     rational,
+    s,
 )
 from dipc.questions.expected_error import ErrorReport, ErrorRow, complement
 from dipc.questions.source import Source
@@ -63,7 +64,7 @@ def headline(report: ErrorReport) -> str:
                 every = "all " if len(report.rows) > 1 else ""
                 return f"accurate: {every}{rows}, E[{report.error_text}] ≤ {report.claimed} {everywhere}"
             case Verdict.INACCURATE:
-                return f"INACCURATE: {failing} of {rows} may be further off: E[{report.error_text}] > {report.claimed}"
+                return f"INACCURATE: {failing} of {rows} fail{s(failing)}: E[{report.error_text}] > {report.claimed}"
             case Verdict.UNDECIDED:
                 return f"UNDECIDED: whether E[{report.error_text}] ≤ {report.claimed}"
     worst = next((row for row in report.rows if row.row == report.worst), None)

@@ -190,9 +190,9 @@ def _conformance_parts(comparison: Conformance) -> Iterator[ReportBlock]:
     if comparison.ratios:
         ratios = []
         for test in comparison.ratios:
-            least = f"as far out with probability {min(test.tails):.3g} at most"
+            least = f"a ratio this extreme has probability at most {min(test.tails):.3g}"
             mark = "MISMATCH" if test.agreement is Agreement.MISMATCH else "ok"
-            ratios.append((test.outputs, f"{mark}: {least}; scales {test.factor:.4g} times as great"))
+            ratios.append((test.outputs, f"{mark}: {least}; scales {test.factor:.4g} times as great would explain it"))
         yield section("likelihood ratios against other scales of the noises", *ratios)
     if comparison.pairs:
         pairs = Verbatim(map(_line, comparison.pairs))

@@ -167,7 +167,7 @@ def _alpha_headline(solution: AlphaSolution, digits: int) -> str:
             return f"least alpha {rational(high)}"
         return f"least alpha in {_half_open(low, high, digits)}"
     if solution.value is None:
-        return f"NO SOLUTION: no alpha suffices for which a {solution.question.word} claims anything"
+        return f"NO SOLUTION: the claim holds only for an alpha so great that every {solution.question.word} is vacuous"
     rows = "the row" if solution.claims == 1 else f"all {solution.claims} rows"
     why = _vacuity(solution)
     holds = f"hold{'s' * (solution.claims == 1)}{'' if why is None else f' vacuously ({why})'}"
@@ -264,7 +264,7 @@ def _other_alphas(solution: AlphaSolution, value: Fraction) -> Iterable[tuple[st
     if solution.from_there_on:
         yield "holds for", f"every alpha >= {value}, at the rows with dd > alpha"
     else:
-        yield f"alpha > {value}", "not decided: the greater alpha, the smaller beta"
+        yield f"alpha > {value}", "not decided: beta falls as alpha grows"
     table = solution.question.table
     if table is not None and any(row.dd is not None and row.dd.value == value for row in table.rows):
         if not value:
@@ -372,7 +372,7 @@ def _constant_parts(constant: ConstantSolution, path: str) -> Iterator[ReportBlo
             text = ", ".join(map(str, values[:_MOST_SPANS])) + (", …" if len(values) > _MOST_SPANS else "")
             yield Fields([(f"{word} for", f"{name} in {{{text}}}")])
     yield Fields(("refused", f"{name} = {value}: {why}") for value, why in list(constant.refused.items())[:1])
-    yield Fields([("others", "values between these were not looked at: each was decided by itself")])
+    yield Fields([("others", "values between these were not tried: each value was decided by itself")])
 
 
 # --- The answer of `dipc interval` ------------------------------------------------------------------------------------
@@ -564,7 +564,10 @@ def _at_an_end(tuned: Tuned) -> Iterator[tuple[str, str]]:
     """
     for name, (low, high) in tuned.proved_for.items():
         if not low < (0 if tuned.best is None else tuned.best.values[name]) < high:
-            yield "but", f"it lies at an end of the range of {name}: closer to that end less may be needed"
+            yield (
+                "but",
+                f"the best value lies at an end of the range of {name}: values closer to that end may need less",
+            )
 
 
 def _tuned_fields(one: Evaluation) -> Iterator[tuple[str, str]]:

@@ -522,7 +522,7 @@ def _check_names(expr: ast.Expr, field: str, elaborator: Elaborator) -> None:
             case ast.Name(name, span):
                 _check_name(name, node, allowed, field, elaborator)
             case ast.Element(name, _, span) | ast.Call(name, _, span) if name not in _FUNCTIONS:
-                message = f"`{elaborator.findings.snippet(span)}` cannot stand in a claim"
+                message = f"`{elaborator.findings.snippet(span)}` is not allowed in a claim"
                 elaborator.findings.report(ProgramCode.BAD_CLAIM, span, message, notes=(_made_of(allowed),))
             case ast.Drawn():
                 elaborator.typed(node)
@@ -548,9 +548,9 @@ def _check_name(name: str, expr: ast.Name, allowed: frozenset[str], field: str, 
             elaborator.findings.report(ProgramCode.BAD_CLAIM, expr.span, message, notes=(note,))
             return
     elif symbol is not None:
-        message = f"`{name}` is {word_for(symbol)} and cannot stand in a claim"
+        message = f"`{name}` is {word_for(symbol)} and is not allowed in a claim"
     elif name in _FIELDS or name in ("dd", "inf"):
-        message = f"`{name}` cannot stand in `{field}`"
+        message = f"`{name}` is not allowed in `{field}`"
     else:
         notes = (*did_you_mean(name, [*elaborator.scope.constants(), *allowed]), _made_of(allowed))
         elaborator.findings.report(
@@ -639,7 +639,9 @@ class NumberReader:
             raise BadValue(tree.span, message, "write the smaller end first")
         step = Fraction(1) if tree.step is None else self.number(tree.step)
         if step <= 0:
-            raise BadValue(tree.span, f"the step of a range must be positive, not {step}", "write such as `0..10 by 2`")
+            raise BadValue(
+                tree.span, f"the step of a range must be positive, not {step}", "write for example `0..10 by 2`"
+            )
         if tree.step is None and (low.denominator != 1 or high.denominator != 1):
             note = "a range holds integers; give a step, `0..2 by 1/4`, or list other numbers: `{0, 1/2, 1}`"
             raise BadValue(tree.span, "the ends of a range must be integers", note)

@@ -91,11 +91,11 @@ _FUNCTIONS = {"min": DomOp.MIN, "max": DomOp.MAX, "abs": DomOp.ABS}
 
 #: The parts allowed in a constant, and those allowed where each value of a variable can have its own constant.
 _NEVER_MEET = (
-    "int and real never meet: Lap is for reals, DLap for ints; declare the inputs real, or sample both with DLap"
+    "ints and reals cannot be mixed: Lap is for reals, DLap for ints; declare the inputs real, or sample both with DLap"
 )
 _NEVER_MEET_IN_PYTHON = (
-    "int and real never meet: `dipc.laplace` is for `dipc.Real`, `dipc.discrete_laplace` for `dipc.Int`; annotate the "
-    "inputs `dipc.Real`, or draw the noise with `dipc.discrete_laplace`"
+    "ints and reals cannot be mixed: `dipc.laplace` is for `dipc.Real`, `dipc.discrete_laplace` for `dipc.Int`; "
+    "annotate the inputs `dipc.Real`, or draw the noise with `dipc.discrete_laplace`"
 )
 _CONSTANT = "numbers, constants and the variables of enclosing `for` loops"
 _CHOSEN = "numbers, constants, bool and DOM variables, and the variables of enclosing `for` loops"
@@ -167,10 +167,13 @@ class Elaborator(References):
             return None
         values = range(low, max(low, high + 1))
         if not values and expr.function in ("min", "max"):
-            which = "least" if expr.function == "min" else "greatest"
             note = f"the range is {low}..{high}: start it below its end, or leave out the `{expr.function}`"
             self.report_value(
-                ProgramCode.BAD_DOMAIN, expr.span, f"there is no {which} of no values", label="empty", notes=(note,)
+                ProgramCode.BAD_DOMAIN,
+                expr.span,
+                f"`{expr.function}` needs at least one value",
+                label="empty",
+                notes=(note,),
             )
             return None
         if len(values) > _MOST_VALUES:
@@ -274,9 +277,9 @@ class Elaborator(References):
         self.findings.report(
             ProgramCode.EPS_MISPLACED,
             span,
-            "`eps` cannot stand in an expression of the program",
+            "`eps` is not allowed in an expression of the program",
             notes=(
-                "for every eps it may stand in the rate of a distribution, in the weights of choose, and in the claim",
+                "for every eps it is allowed in the rate of a distribution, in the weights of choose, and in the claim",
                 "a threshold such as 7/eps brings coefficients such as e^7, whose signs are not decided for every eps",
                 FIX_EPS,
             ),
@@ -546,7 +549,7 @@ class Elaborator(References):
             self.findings.report(
                 ProgramCode.NOT_LINEAR,
                 expr.span,
-                f"`{expr.function}` of reals or ints comes to more than {_MOST_CASES} cases here",
+                f"`{expr.function}` of reals or ints has more than {_MOST_CASES} cases here",
                 notes=("keep the least or the greatest so far in a variable: `if r > best then best <- r end`",),
             )
             return UNKNOWN
@@ -576,7 +579,7 @@ class Elaborator(References):
             return UNKNOWN
         if leaves(then) + leaves(otherwise) > _MOST_CASES:
             notes = ("assign parts of it to variables first",)
-            message = f"min, max and abs come to more than {_MOST_CASES} cases here"
+            message = f"min, max and abs have more than {_MOST_CASES} cases here"
             self.findings.report(ProgramCode.NOT_LINEAR, span, message, notes=notes)
             return UNKNOWN
         return Switch(value.kind, value.condition, then, otherwise)
@@ -607,7 +610,7 @@ class Elaborator(References):
         self.findings.report(
             ProgramCode.INT_MEETS_REAL,
             span,
-            f"the int `{self.variable_of(integer)}` meets the real `{self.variable_of(real)}`",
+            f"the int `{self.variable_of(integer)}` is mixed with the real `{self.variable_of(real)}`",
             notes=(never_meet(self.findings.source),),
         )
         return True
@@ -632,15 +635,15 @@ class Elaborator(References):
 
     def _not_a_function(self, expr: ast.Call) -> None:
         if expr.function in ("log", "sqrt", "erfc"):
-            where = "`erfc` may stand only in the claim"
+            where = "`erfc` is allowed only in the claim"
             if expr.function != "erfc":
-                where = f"`{expr.function}` may stand only in the claim and in standard deviations"
+                where = f"`{expr.function}` is allowed only in the claim and in standard deviations"
             notes = ("elsewhere a program uses rationals: round the number in the safe direction",)
             if expr.function == "log":
                 notes = (self._rounded_logarithm(expr), *(() if self.scope.eps.value is not None else (LOG_OVER_EPS,)))
             self.findings.report(ProgramCode.MISUSED_NAME, expr.span, where, notes=notes)
             return
-        message, notes = "`exp` may stand only in the weights of choose and in the claim", ("use a constant",)
+        message, notes = "`exp` is allowed only in the weights of choose and in the claim", ("use a constant",)
         self.findings.report(ProgramCode.MISUSED_NAME, expr.span, message, notes=notes)
 
     def _rounded_logarithm(self, expr: ast.Call) -> str:
@@ -731,7 +734,7 @@ class Fitting:
             self._elaborator.findings.report(
                 ProgramCode.INT_MEETS_REAL,
                 expr.span,
-                f"the int `{integer}` meets the real `{real}`",
+                f"the int `{integer}` is mixed with the real `{real}`",
                 notes=(never_meet(self._elaborator.findings.source),),
             )
             return None

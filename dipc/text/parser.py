@@ -125,7 +125,7 @@ _USES = ", ".join(f"`{law.draw_text(law.scale_word, 'mean')}`" for law in LAWS)
 KNOWN_DISTRIBUTIONS = (
     f"the distributions are {_USES}, `Exp(rate, v in D : score)` and `choose {{ value : weight, ... }}`"
 )
-_NORMAL = "normal noise is `Gauss(2/eps, 0)`, with its standard deviation and its mean; `DGauss` is that on integers"
+_NORMAL = "normal noise is `Gauss(2/eps, 0)`, with its standard deviation and its mean; `DGauss` draws integers"
 _FINITE = "weights of finitely many values are given by `choose`, for example `choose { 0 : 1/4, 1 : 3/4 }`"
 _UNIFORM = "uniform noise is `Unif(-1, 1, 0)`, with its ends and its mean"
 #: Names of normal noise, finite choices and geometric noise in other languages, in small letters.
@@ -662,7 +662,7 @@ def _read(source: SourceText, start: str, written: str | None = None) -> Any:
     """
     if len(source.text) > MAX_CHARACTERS:
         message = f"`{source.name}` has {len(source.text)} characters, more than {MAX_CHARACTERS}"
-        raise bad_input(SyntaxCode.TEXT_TOO_LONG, message, "use arrays and `for` for what repeats")
+        raise bad_input(SyntaxCode.TEXT_TOO_LONG, message, "use arrays and `for` loops for repeated parts")
     text = source.text if written is None else written
     try:
         return _feed(_tokens(text, start), start)
@@ -832,5 +832,5 @@ def _too_many(token: Token, what: str, limit: int) -> Problem:
         token_span(token),
         f"the program has more than {limit} {what}",
         f"number {limit + 1}",
-        ("use arrays and `for` for what repeats",),
+        ("use arrays and `for` loops for repeated parts",),
     )

@@ -107,7 +107,7 @@ class Precondition:
             why = f"the program requires `{self.shown}`, which this input violates"
         except (ZeroDivisionError, IndexError, ValueTooLarge):
             why = f"the program requires `{self.shown}`, which has no value at this input"
-        notes = ("inputs that violate `requires` are no inputs of the program: leave the input out, or correct it",)
+        notes = ("inputs that violate `requires` are not inputs of the program: leave the input out, or correct it",)
         return Diagnostic("E0514", where + why, source.excerpt(self.span), "required here", notes)
 
     def conjunction(self, other: Precondition) -> Precondition:

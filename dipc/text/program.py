@@ -144,7 +144,7 @@ def _gap(field: ast.MetricField, shared: Scope, findings: Findings) -> Gap | Non
     if isinstance(field.value, ast.Each):
         notes = ("write the distance as one number, for example `abs(q[out] - q[out'])`",)
         findings.report(
-            ProgramCode.BAD_METRIC, field.value.span, "`for` cannot stand in a distance of answers", notes=notes
+            ProgramCode.BAD_METRIC, field.value.span, "`for` is not allowed in a distance of answers", notes=notes
         )
         return None
     typed = elaborator.typed(field.value)
@@ -229,7 +229,7 @@ class _MetricElaborator(Elaborator):
         if high - low >= MOST_CONDITIONS:
             notes = (f"at most {MOST_CONDITIONS} conditions can be given",)
             self.findings.report(
-                ProgramCode.BAD_METRIC, each.span, "this `for` stands for too many conditions", notes=notes
+                ProgramCode.BAD_METRIC, each.span, "this `for` expands to too many conditions", notes=notes
             )
             return []
         result: list[Typed] = [
@@ -248,7 +248,7 @@ class _MetricElaborator(Elaborator):
         else:
             made_of = f"`{self._field}` is about an input, the program's answer out and the exact answer out'"
         notes = (*did_you_mean(name, self.scope.symbols), made_of) if known else (made_of,)
-        message = f"`{name}` cannot stand in `{self._field}`"
+        message = f"`{name}` is not allowed in `{self._field}`"
         self.findings.report(ProgramCode.BAD_METRIC, span, message, notes=notes, once=(self._field, name))
 
 

@@ -237,7 +237,7 @@ def _inverted(expr: ast.Expr, wrong: Span, elaborator: Elaborator, noise: ast.No
     findings = elaborator.findings
     above, below = findings.snippet(expr.left.span), findings.snippet(expr.right.span)
     if expr.left.span == expr.right.span:  # of a mechanism in Python, where the scale is given
-        return [f"the more eps, the smaller the scale: write `scale=1/{below}`"]
+        return [f"the scale falls as eps grows: write `scale=1/{below}`"]
     if scale[0] != 1:
         below += f"/({above})" if isinstance(expr.left, ast.Binary) else f"/{above}"
     if findings.source.tree is not None:
@@ -339,7 +339,7 @@ def weight(expr: ast.Expr, elaborator: Elaborator) -> ast.Expr | None:
         case ast.Call("exp", (argument,)):
             return _exponential(expr, argument, elaborator)
         case _:
-            message = f"`{elaborator.findings.snippet(expr.span)}` cannot stand in a weight"
+            message = f"`{elaborator.findings.snippet(expr.span)}` is not allowed in a weight"
             notes = ("weights are made of numbers, constants, eps, exp(q*eps), + - * / and ^",)
             elaborator.findings.report(ProgramCode.BAD_WEIGHT, expr.span, message, notes=notes)
             return None

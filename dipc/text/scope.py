@@ -499,7 +499,7 @@ class References:
             return
         bounds = "[1..m]" if index else ""
         if self._declaring:
-            hint = "numbers, constants and domain values may stand here"
+            hint = "numbers, constants and domain values are allowed here"
         else:
             hint = f"declare it before the first statement: `var {name}{bounds} : real;` (or bool, int, a domain)"
         notes = did_you_mean(name, [*self.scope.symbols, *self.locals])

@@ -759,7 +759,7 @@ def _mend(text: str, position: int, character: str) -> str:
     if character == ".":
         return _point(text, position)
     if character == "#":
-        return "a comment cannot stand here"
+        return "a comment is not allowed here"
     if character == "%":
         return "comments begin with `#`; there is no remainder"
     if character in INSTEAD:

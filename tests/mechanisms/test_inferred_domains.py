@@ -74,7 +74,7 @@ def test_a_domain_that_is_not_found_is_asked_for(tmp_path: Path) -> None:
     path.write_text(TEXT.replace("ANSWER", "yes * left * Fraction(1, 2)").replace("m=3", "m=200"), encoding="utf-8")
     with pytest.raises(DiagnosticError, match="the values that `out` may have are not known") as found:
         dipc.load(f"{path}::debiased")
-    assert "return a variable declared so: `out: dipc.Finite" in str(found.value)
+    assert "declare a variable, and return it: `out: dipc.Finite" in str(found.value)
 
 
 def test_a_value_outside_of_a_domain_that_dipc_found_says_how_to_declare_it(
@@ -85,7 +85,9 @@ def test_a_value_outside_of_a_domain_that_dipc_found_says_how_to_declare_it(
     path.write_text(TEXT.replace("ANSWER", "yes * Fraction(1, 2)"), encoding="utf-8")
     with pytest.raises(DiagnosticError, match="`out` would become 3/2, which is outside its domain") as found:
         dipc.load(f"{path}::debiased").probability({"bits": [0] * 3}, {"out": HALF})
-    assert "which dipc found from the values assigned to it; return a variable declared so: `out: " in str(found.value)
+    assert "which dipc found from the values assigned to it; declare a variable, and return it: `out: " in str(
+        found.value
+    )
 
 
 def test_an_answer_that_is_computed_from_eps_is_told_what_to_return(tmp_path: Path) -> None:

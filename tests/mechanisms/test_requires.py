@@ -86,9 +86,9 @@ def test_a_call_outside_is_refused() -> None:
     [
         ("3", "must be a function"),
         ("lambda p: p >= 0", "not an input"),
-        ("lambda q: all(x == 0 or x > 1 for x in q)", "`all` goes over comparisons"),
-        ("lambda q: any(x == 0 for x in q)", "`any` goes over comparisons"),
-        ("lambda q: all(x > 1 for x in q if x)", "a generator goes over one list"),
+        ("lambda q: all(x == 0 or x > 1 for x in q)", "`all` takes comparisons"),
+        ("lambda q: any(x == 0 for x in q)", "`any` takes comparisons"),
+        ("lambda q: all(x > 1 for x in q if x)", "a generator takes one list"),
         ("lambda q: sum(q) >= 0", "the length of this sum"),
         ("lambda q: dipc.laplace(q[0], rate=1) >= 0", ""),
     ],

@@ -152,7 +152,7 @@ REFUSED = {
     ys[0] = 100
     return xs.index(best)
 """,
-    "which function `g` is, depends on what happens before": """
+    "`g` may be another function, or none, on other paths": """
     if x > 2:
         def g():
             return 1
@@ -161,7 +161,7 @@ REFUSED = {
             return 2
     return g()
 """,
-    "`T` is what it was where `g` was defined": """
+    "`T` has the value that it had where `g` was defined": """
     def g(a=T):
         return a
     return g()

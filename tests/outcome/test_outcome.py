@@ -178,7 +178,7 @@ def test_each_command_says_where_an_answer_went(
 def test_options_contradict_themselves_in_one_place() -> None:
     with pytest.raises(ValueError, match="digits must be at least 1"):
         Options(digits=0)
-    with pytest.raises(dipc.DiagnosticError, match="left open, but the inputs are not"):
+    with pytest.raises(dipc.DiagnosticError, match="left open, but the question is not about all inputs"):
         Options(for_all="m").open_constant("q = 0..1")
     assert Options(for_all="m >= 3").open_constant("all") == ("m", 3)
     with pytest.raises(dipc.DiagnosticError, match="-j and --dask are both given"):

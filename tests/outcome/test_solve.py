@@ -52,7 +52,11 @@ ROW = {"q": 0, "out": 0}
         ("beta", {"gamma": "1/2"}, "least beta exp(-eps/2)"),
         ("beta", {"gamma": 1, "eps": "2"}, "least beta 0.135335… at eps = 2"),
         ("alpha", {"gamma": 1, "beta": "exp(-eps)"}, "least alpha 0: the row with dd(u) > 0 holds"),
-        ("alpha", {"gamma": 1, "beta": "0"}, "NO SOLUTION: no alpha suffices for which a row claims anything"),
+        (
+            "alpha",
+            {"gamma": 1, "beta": "0"},
+            "NO SOLUTION: the claim holds only for an alpha so great that every row is vacuous",
+        ),
     ],
 )
 def test_headlines(wanted: str, options: dict[str, object], text: str) -> None:

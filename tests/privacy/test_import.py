@@ -97,7 +97,7 @@ def test_a_statement_with_a_probability() -> None:
         ("0 1\nint x ;\nelse\nreturn x ;", 3, "`else` closes no open statement"),
         ('0 1\nreal r ;\nr = Lap "1/eps" 0 ;\nreturn r ;', 3, "the rate 1/eps is not a multiple of eps"),
         ('0 1\nreal r ;\nr = Lap "eps/k" 0 ;\nreturn r ;', 3, "eps/k cannot be read: `k` is not known in rate"),
-        ("0 1\nint x ;\nx = 1 % 0 ;\nreturn x ;", 3, "a remainder by `0`"),
+        ("0 1\nint x ;\nx = 1 % 0 ;\nreturn x ;", 3, "other than 0, not `0`"),
         ("0 1\nint x ;\nint y ;\nx = 1 ;\nreturn x ;\nreturn y ;", 6, "this returns other variables"),
         ("0 1\nint x ;\nx = DLap eps 0 ;\nx = x % 2 ;\nreturn x ;", 4, "`x` is not an integer of a range"),
         ("0 1\nint x ;\nint y ;\nx = DLap eps 0 ;\ny = TDLap eps x 0 1 ;\nreturn y ;", 5, "`x` is not an integer of a"),

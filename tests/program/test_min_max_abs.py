@@ -101,9 +101,9 @@ def test_the_checker_derives_them_too() -> None:
 @pytest.mark.parametrize(
     ("expression", "message"),
     [
-        ("max(r, z)", "the int `z` meets the real `r`"),
+        ("max(r, z)", "the int `z` is mixed with the real `r`"),
         ("abs(r) * abs(r)", "the product of `r` and `r` is not linear: products only with constants or DOM"),
-        ("max(" + ", ".join(["r", "s"] * 4) + ")", "`max` of reals or ints comes to more than 64 cases here"),
+        ("max(" + ", ".join(["r", "s"] * 4) + ")", "`max` of reals or ints has more than 64 cases here"),
     ],
 )
 def test_what_they_cannot_be(expression: str, message: str) -> None:

@@ -236,8 +236,8 @@ def test_the_canonical_form_keeps_what_is_written(name: str) -> None:
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
-        ("y <- min(i in 2..1 : x[i])", "there is no least of no values"),
-        ("y <- max(i in 2..1 : x[i])", "there is no greatest of no values"),
+        ("y <- min(i in 2..1 : x[i])", "`min` needs at least one value"),
+        ("y <- max(i in 2..1 : x[i])", "`max` needs at least one value"),
         ("y <- count(i in 1..2 : x[i])", "a condition is needed here"),
         ("for i in 1..2 do y <- sum(i in 1..2 : i) end", "`i` is already the variable of an enclosing loop"),
         ("y <- sum(i in 1..3 : x[i])", "the index 3 of `x` is out of bounds"),
@@ -265,7 +265,7 @@ def test_sums_in_claims() -> None:
     ):
         assert str(dipc.check(program, alpha=0, beta=beta).verdict) == verdict
     for beta, message in (
-        ("max(i in 1..0 : i)", "there is no `max` of no values"),
+        ("max(i in 1..0 : i)", "`max` needs at least one value"),
         ("sum(i in 1..eps : i)", "the ends of a range must be constant integers"),
         ("count(i in 1..n : i > 1)", "must be a number, not a truth value"),
     ):

@@ -145,10 +145,10 @@ def test_formulas_know_where_their_names_stand() -> None:
     [
         ("input: l2", [("E0311", "the distance of inputs must be linf, l1 or discrete", "l2")]),
         ("input: 1 + 1", [("E0311", "the distance of inputs must be linf, l1 or discrete", "1 + 1")]),
-        ("apart: out = 1", [("E0311", "`out` cannot stand in `apart`", "out")]),
-        ("apart: z = 1", [("E0311", "`z` cannot stand in `apart`", "z")]),
-        ("same: q'[1] = 1", [("E0311", "`q'` cannot stand in `same`", "q'[1]")]),
-        ("output: z'", [("E0311", "`z'` cannot stand in `output`", "z'")]),
+        ("apart: out = 1", [("E0311", "`out` is not allowed in `apart`", "out")]),
+        ("apart: z = 1", [("E0311", "`z` is not allowed in `apart`", "z")]),
+        ("same: q'[1] = 1", [("E0311", "`q'` is not allowed in `same`", "q'[1]")]),
+        ("output: z'", [("E0311", "`z'` is not allowed in `output`", "z'")]),
         ("apart: q[1]", [("E0205", "a condition is needed here, but `q[1]` is a real", "q[1]")]),
         (
             "apart: q[1]*q'[1] > 0",
@@ -168,19 +168,19 @@ def test_formulas_know_where_their_names_stand() -> None:
         ("output: q", [("E0204", "`q` is an array and needs an index here", "q")]),
         (
             "output: for i in 1..2: out",
-            [("E0311", "`for` cannot stand in a distance of answers", "for i in 1..2: out")],
+            [("E0311", "`for` is not allowed in a distance of answers", "for i in 1..2: out")],
         ),
         ("apart: for i in 1..q[1]: true", [("E0208", "a bound of `for` must be a constant number", "q[1]")]),
         ("apart: for m in 1..2: true", [("E0202", "the variable `m` is already a constant", "m")]),
         (
             "apart: for i in 1..99999: true",
-            [("E0311", "this `for` stands for too many conditions", "for i in 1..99999: true")],
+            [("E0311", "this `for` expands to too many conditions", "for i in 1..99999: true")],
         ),
         ("apart: for i in 1..3: q[i] = 0", [("E0305", "the index 3 of `q` is out of bounds", "i")]),
         ("inptu: linf", [("E0113", "a metric has no field `inptu`", "inptu")]),
         ("same: true; same: true", [("E0113", "`same` is given twice in one metric", "same: true")]),
-        ("apart: eps > 1", [("E0212", "`eps` cannot stand in an expression of the program", "eps")]),
-        ("apart: alpha > 1", [("E0311", "`alpha` cannot stand in `apart`", "alpha")]),
+        ("apart: eps > 1", [("E0212", "`eps` is not allowed in an expression of the program", "eps")]),
+        ("apart: alpha > 1", [("E0311", "`alpha` is not allowed in `apart`", "alpha")]),
         ("apart", [("E0102", "expected `:`, found `}`", "}")]),
     ],
 )

@@ -71,7 +71,7 @@ def test_a_condition_that_compares_something_else_is_refused(requires: str, mess
 
 
 def test_ints_and_reals_do_not_meet_in_it() -> None:
-    with pytest.raises(DiagnosticError, match="int and real never meet"):
+    with pytest.raises(DiagnosticError, match="ints and reals cannot be mixed"):
         dipc.load("program p; input x : real; input n : int; requires x >= n; output o : bool; o <- true")
 
 
