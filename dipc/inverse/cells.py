@@ -349,10 +349,7 @@ class ConstantBox:
         return tuple([(low + high) / 2 for low, high in zip(self.low, self.high, strict=True)])
 
     def split(self, constant: int, count: int) -> Iterator[ConstantBox]:
-        """Yield `count` boxes of equal size, which divide the range of one constant.
-
-        `constant` is the index of this constant.
-        """
+        """Yield `count` boxes of equal size, which divide this box along the constant with the index `constant`."""
         low, high = self.low[constant], self.high[constant]
         ends = [low + (high - low) * n / count for n in range(count + 1)]
         for one, two in pairwise(ends):
@@ -500,7 +497,7 @@ def _quotient(one: Fraction, two: Fraction) -> Fraction:
 
 
 def _rounded_up(value: Fraction) -> Fraction:
-    """Return a number with few digits that is at least `value`, by a factor of at most 1 + 2^-20."""
+    """Return a number with few digits that is at least `value`, and at most (1 + 2^-20)·`value`."""
     unit = Fraction(1)
     while unit > value / 2**20:
         unit /= 2

@@ -402,7 +402,7 @@ class Claims:
         return claim_scope(scaled(summand.least, factor), self.intervals, self.question.program.limits)
 
     def by_variable(self) -> Mapping[tuple[Variable, tuple[Interval, ...]], Sequence[Inequality]]:
-        """Return the inequalities in groups; the keys are (variable, intervals)."""
+        """Return the inequalities, grouped by (variable, intervals)."""
         groups: dict[tuple[Variable, tuple[Interval, ...]], list[Inequality]] = {}
         for claimed in self.distinct:
             groups.setdefault((claimed.variable, claimed.intervals), []).append(claimed)
@@ -501,7 +501,7 @@ def claims_of(
 
 
 def _at_irrational_eps(claimed: Inequality) -> Inequality:
-    """Return `claimed` with `is_around` true: it is about a single irrational eps inside of its intervals of eps.
+    """Return `claimed`, marked as an inequality about a single irrational eps inside of its intervals of eps.
 
     An inequality about every product of a distance and eps is returned unchanged.
     """
@@ -631,7 +631,7 @@ _SAMPLES = tuple(Fraction(4) ** power for power in range(-4, 5))
 def _exact_at_first_distances(case: ClassCase) -> Iterator[ProofStep]:
     """Yield proof steps for the inputs of `case` with dd(u) = 1, for those with dd(u) = 2, and so on up to 6.
 
-    A distance is left out unless the least probability of its inputs is known exactly.
+    A distance is left out if the least probability of its inputs is not known exactly.
     """
     for distance in FIRST_DISTANCES:
         with suppress(Undecided):

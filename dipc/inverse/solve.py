@@ -729,9 +729,9 @@ def solve_question(
 
 
 def _with_typed_eps(solution: Solution) -> Solution:
-    """Return `solution` showing the irrational ends of eps that the user typed, such as ln(2).
+    """Return `solution` with the irrational ends of eps that the user typed in place of rationals close to them.
 
-    The `solution` has rationals close to them instead.
+    An example of an irrational end is ln(2).
     """
     ends = solution.question.ends
     result = replace(solution, scopes=with_typed_scopes(solution.scopes, ends))

@@ -105,7 +105,7 @@ def _compare_crossings(first: Place, second: Place, limits: Limits) -> int:
 
 
 def _difference_sign(root: Root, value: Fraction, limits: Limits) -> int:
-    """Return the sign of `root` - `value`, refined within `limits`.
+    """Return the sign of `root` - `value`; the enclosure of the root is refined within `limits`.
 
     A root that is not exact is irrational, so the difference is not 0.
     """
@@ -316,8 +316,8 @@ def _answer(
 ) -> EpsSolution:
     """Return the solution in which the claim of `claims` holds at the eps in `holds`.
 
-    If `status` is solved, the solution says that these are all eps of the question. `rows`, `remark` and `digits`
-    become fields of the solution.
+    If `status` is solved, the solution says that the claim holds at all eps of the question. `rows`, `remark` and
+    `digits` become fields of the solution.
     """
     everywhere = status is Status.SOLVED
     return EpsSolution(

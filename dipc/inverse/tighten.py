@@ -442,9 +442,10 @@ def _in_places(answer: Tightest, around: Interval) -> Tightest:
 def _at_irrational_eps(answer: Tightest, around: Interval) -> Tightest:
     """Return the least factor at the irrational eps inside `around`, from `answer`, the factor for all eps in `around`.
 
-    The upper end of the factor stays. The lower end is reduced slightly, and a proof is tried that a factor below it
-    fails at every eps in `around`. If no proof is found, the result's factor is 0, a trivial lower bound, and the
-    factor of `answer` becomes the field `upper`.
+    If the least factor is proved to be a rational number, the result has this number. Otherwise the upper end of the
+    factor is unchanged, and the lower end is reduced slightly. A factor just below it must be proved to fail at every
+    eps in `around`. Without such a proof, the result's factor is 0, a trivial lower bound, and the factor of `answer`
+    becomes the field `upper`.
     """
     answer = _in_places(answer, around)
     if answer.factor is None or answer.is_zero:
@@ -504,10 +505,10 @@ def _enclosed_factor(least: Tightest, most: Tightest) -> Tightest:
 
 
 def _with_approached_factor(answer: Tightest) -> Tightest:
-    """Return `answer` with its `upper` bound as the upper end of its factor, if this is not too far away.
+    """Return `answer` with `upper` as the upper end of its factor, if it exceeds the factor by at most one unit.
 
-    This is done if the bound exceeds the factor by at most one unit of the last digit. The result says that the factor
-    is needed in the limit, as inputs approach another class. Otherwise `answer` is returned unchanged.
+    The unit is that of the last digit. The result says that the factor is needed in the limit, as inputs approach
+    another class. Otherwise `answer` is returned unchanged.
     """
     low, high = answer.factor, answer.upper
     if low is None or high is None or not low[0] or answer.unknown or not answer.upper_places:
@@ -794,8 +795,8 @@ def _integer_inequalities(
     """Return (inequalities of `unknown` cases about every integer distance, cases that remain unknown).
 
     For a case of `claims`, the inequalities are about the first few distances and the limit of large ones. The case is
-    no longer unknown if it is proved to need no greater factor than some exact inequality: one of `known`, or one of
-    these cases. `factors` finds the factors that inequalities need, to `digits` digits.
+    no longer unknown if it is proved to need no greater factor than some exact inequality, from `known` or from these
+    cases. `factors` finds the factors that inequalities need, to `digits` digits.
     """
     every = [
         (case, *_at_distances(case, factors))

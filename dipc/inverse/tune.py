@@ -543,9 +543,9 @@ class _Search:
 
     @staticmethod
     def _inner(whole: ConstantBox, rates: AffineRates, least: Sequence[Fraction]) -> ConstantBox:
-        """Return the box `whole`, cut where the value of one constant alone makes some rate too small.
+        """Return the box `whole` without the values of each constant for which some rate is always too small.
 
-        That is so where the rate is too small for all values of the other constants. `rates` gives all rates as
+        A rate is always too small if it is too small for all values of the other constants. `rates` gives all rates as
         functions of the constants. The rate with the index i is too small if it is below `least`[i].
         """
         low, high = list(whole.low), list(whole.high)
@@ -581,7 +581,7 @@ class _Search:
 
 
 class _Solved:
-    """Lower bounds of a threshold for given rates of the noises; each bound solves a question of its own.
+    """Lower bounds of a threshold for given rates of the noises; each bound is the answer to a question.
 
     The threshold is the least alpha·eps (or gamma·eps, or eps) for which the claim of the search holds.
     """

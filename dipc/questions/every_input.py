@@ -1067,7 +1067,7 @@ class ClassCase:
         return greatest if greatest is not None and claim.is_near(greatest) else None
 
     def greatest_anywhere(self) -> Fraction | None:
-        """Return an upper bound of dd on the class that is known without its facets, or None."""
+        """Return an upper bound of dd on the class that does not depend on its facets; None if none is known."""
         metric, inputs = self.source.metric, self.convex.inputs
         if inputs.alone or metric.apart is not None:
             return None

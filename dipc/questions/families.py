@@ -401,7 +401,8 @@ class RowFamilies:
     def _holding(self, each: Exit, radius: Fraction, numbers: IntegerColumns, rows: Sequence[int]) -> bool | list[bool]:
         """Return for each of `rows` whether the guards of the exit `each` hold.
 
-        A single truth value is about all rows. `radius` is gamma, and `rows` are indices into the columns of `numbers`.
+        A single truth value holds for all rows. `radius` is gamma, and `rows` are indices into the columns of
+        `numbers`.
         """
         event = each.event
         if not event.possible or (event.random_balls and radius <= 0):

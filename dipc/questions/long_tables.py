@@ -493,7 +493,7 @@ class LongRows(CountedRows):
 
     @property
     def scopes(self) -> Iterable[ClaimScope]:
-        """The sets of eps whose union has exactly the eps where beta < 1 at some row."""
+        """The sets of eps whose union is the set of all eps where beta < 1 at some row."""
         if isinstance(self.every, DecidedRows):
             return self.every.scopes
         return [*self._scopes, *(() if self.left is None else self.left.scopes)]

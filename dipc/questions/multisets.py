@@ -100,7 +100,7 @@ class Groups:
 
     @property
     def alike(self) -> tuple[tuple[int, ...], ...]:
-        """The indices of the inputs in each group that has more than one."""
+        """For each group of several inputs, the indices of its inputs."""
         return tuple([group.places for group in self.groups if len(group.places) > 1])
 
     @property

@@ -214,7 +214,7 @@ class CountedRows(Sequence[RowResult]):
     @property
     @abstractmethod
     def scopes(self) -> Iterable[ClaimScope]:
-        """The sets of eps whose union has exactly the eps where beta < 1 at some row."""
+        """The sets of eps whose union is the set of all eps where beta < 1 at some row."""
 
     @abstractmethod
     def select(self, verdict: Verdict) -> Iterator[RowResult]:
@@ -260,7 +260,7 @@ class DecidedRows(CountedRows):
 
     @property
     def scopes(self) -> Iterable[ClaimScope]:
-        """The sets of eps whose union has exactly the eps where beta < 1 at some row."""
+        """The sets of eps whose union is the set of all eps where beta < 1 at some row."""
         return [outcome.says for outcome in self._outcomes if outcome.says is not None]
 
     def select(self, verdict: Verdict) -> Iterator[RowResult]:

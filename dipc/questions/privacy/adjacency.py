@@ -270,8 +270,8 @@ class MultisetPairs(Pairs):
 class EveryPair:
     """All pairs of inputs adjacent by `adjacency` that the program's types allow.
 
-    If `too_many` is None, they are infinitely many. Otherwise they are finitely many, and `too_many` is the limit that
-    listing them exceeds.
+    If `too_many` is None, there are infinitely many pairs. Otherwise there are finitely many, and `too_many` is the
+    limit that listing them exceeds.
     """
 
     adjacency: Neighborhood

@@ -378,7 +378,10 @@ class PrivacyQuestion:
         return False
 
     def decide(self, claim: PrivacyClaim) -> PrivacyReport:
-        """Decide whether `claim` holds. Raises DiagnosticError for an eps for which the program was not read."""
+        """Decide whether `claim` holds.
+
+        Raises DiagnosticError if the program was read for other eps than those of the claim.
+        """
         self.require_meaning(claim.intervals)
         if claim.irrational is not None:
             return self._with_irrational_ends(claim, claim.irrational)
@@ -423,7 +426,7 @@ class PrivacyQuestion:
         """Decide a `claim` whose budget contains log(r), by claims with a smaller and a greater multiple of eps.
 
         If g is the greatest eps of the claim, log(r) is at least (log(r)/g)·eps for all its eps. At a single eps e,
-        log(r) is at most a rational slightly above log(r)/e, times eps.
+        log(r) is at most q·e, for a rational q slightly above log(r)/e.
         """
         greatest = claim.intervals[-1].upper
         low, high = Real.from_rational(claim.ratio).log().enclosure()
@@ -583,9 +586,9 @@ class PrivacyQuestion:
     def _at_irrational_eps(self, ends: ConstantEnds, intervals: tuple[Interval, ...]) -> ConstantEnds:
         """Return the bounds `ends` of the least K with a lower bound that is proved on all `intervals`.
 
-        The intervals surround an irrational eps. The new lower bound is `ends.refuted_below` if the probabilities of
-        `ends.at` prove it at every eps of the intervals. Otherwise it is a slightly smaller number that they prove, or
-        0.
+        The intervals surround an irrational eps. The new lower bound is `ends.refuted_below`, if the probabilities of
+        `ends.at` prove this bound at every eps of the intervals. Otherwise the new bound is a slightly smaller number
+        that the probabilities prove, or 0.
         """
         if ends.at is not None and ends.refuted_below is not None:
             for less in (Fraction(0), Fraction(1, 10**DIGITS), Fraction(1, 10**_FEW_DIGITS)):

@@ -386,7 +386,7 @@ def _far_moves(exits: Sequence[AlignedExit], program: Program, engine: Engine) -
 
 
 def _start_of_ray(program: Program, position: int, sign: Fraction) -> tuple[Fraction, ...] | None:
-    """Return an input from which the input with index `position` can grow without end, or fall for `sign` -1.
+    """Return an input whose value with the index `position` can grow without end, or fall for `sign` -1.
 
     The result is None if the `requires` of `program` excludes this for every input.
     """

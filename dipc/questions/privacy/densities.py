@@ -223,8 +223,8 @@ def _behind(axis: _Axis, position: int, sign: int, end: Fraction) -> Halfspace:
 class _Cell:
     """A box of real outputs y on which the density is one exponential, at each of the two inputs of a pair.
 
-    A density is A·eps^k·e^{eps·(s·y)}, where k is the number of outputs. It is given by (slopes s, factor A): `ours` at
-    the first input, where it is not 0, and `theirs` at the second; None if it is 0 there.
+    A density is A·eps^k·e^{eps·(s·y)}, where k is the number of outputs. `ours` is (slopes s, factor A) at the first
+    input, where the density is not 0. `theirs` is the same at the second input, or None if the density is 0.
     """
 
     box: tuple[_Span, ...]
@@ -626,7 +626,7 @@ class RealOutputs(Laws):
         """Yield the regions of `cell` whose outputs may violate `claim`: those with p > e^budget·p'.
 
         p and p' are the densities at both inputs. At each eps, p > e^budget·p' holds on a whole region or nowhere in
-        it. If the outputs with p > e^budget·p' change with eps, OutsideFragment is raised.
+        it. Raises OutsideFragment if the outputs with p > e^budget·p' change with eps.
         """
         slopes, factor = cell.ours
         if cell.theirs is None:
@@ -1083,9 +1083,9 @@ def _depends_on_inputs(state: ExitState) -> bool:
 def _pairs_of_cells(states: Sequence[ExitState], program: Program, within: Neighborhood) -> Pairs:
     """Return pairs of inputs adjacent by `within`, among them one for each two sets of inputs that have different laws.
 
-    A set of inputs is such that all comparisons of inputs in the exits `states` of `program` have the same results in
-    it. For each two sets there is one pair in both orders; two sets without adjacent inputs are left out. Raises
-    LimitReached, or OutsideFragment if all laws are the same or moves are unbounded.
+    The inputs of a set have the same results of all comparisons of inputs in the exits `states` of `program`. For each
+    two sets there is one pair in both orders; two sets without adjacent inputs are left out. Raises LimitReached, or
+    OutsideFragment if all laws are the same or moves are unbounded.
     """
     count, place = len(program.core.inputs), {slot: n for n, slot in enumerate(program.core.inputs)}
     guards = dict.fromkeys(item.guard for state in states for item in state.guards.items)

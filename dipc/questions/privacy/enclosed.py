@@ -277,8 +277,8 @@ class EnclosedLaws(TableLaws):
     def _series(self, number: int, center: Fraction) -> tuple[flint.arb_series, flint.arb]:
         """Return (Taylor series at `center` of the probability with index `number`, a bound of the probability).
 
-        The probability is a function of eps. The bound is an upper bound of its absolute value on a complex disk around
-        `center`.
+        The probability is a function of eps. The bound is an upper bound of the function's absolute value on a complex
+        disk around `center`.
         """
         key = number, center
         if key not in self._expanded:

@@ -155,7 +155,7 @@ class EveryNumber:
 
     @property
     def numbers(self) -> Numbers:
-        """The numbers of queries that the answer covers, as reports have them."""
+        """The numbers of queries that the answer covers, in the form in which reports show them."""
         return Numbers(self.parameter, self.least)
 
     def decide(self, claim: PrivacyClaim) -> PrivacyReport:
@@ -365,10 +365,10 @@ class EveryNumber:
     def _attained_for_all_rates(self, program: Program, rates: Mapping[Fraction, RationalFunction]) -> RationalFunction:
         """Return a lower bound of the constant of one iteration, as a function of m.
 
-        In `program` each rate is a mark, a key of `rates`, in place of a function of m, its value in `rates`. Let x be
-        noises that reach an output at u, and E(u', r) the least cost, for the rates r, of noises that reach the output
-        at the adjacent u' (see `LeastCosts`). Then E(u', r) - Σ r·|x| is a lower bound. E is concave in r, and
-        proportional to r. So E is at least the sum of its values with all rates but one set to 0.
+        Each rate in `program` is a mark: a number that `rates` maps to a function of m. Let x be noises that reach an
+        output at u. Let E(u', r) be the least cost, for the rates r, of noises that reach the output at the adjacent u'
+        (see `LeastCosts`). Then E(u', r) - Σ r·|x| is a lower bound. E is concave in r, and proportional to r. So E is
+        at least the sum of its values with all rates but one set to 0.
         """
         best = RationalFunction.constant(0)
         with suppress(Undecided):
@@ -454,8 +454,8 @@ class EveryNumber:
     def _cost_of_moves(self, loop: _Loop, moves: Neighborhood) -> tuple[LoopCost | None, str | None]:
         """Return (an upper bound of the loss for every m, None), or (None, the reason why no bound is known).
 
-        The bound is the cost of shifting noises so that they make up for moves of inputs, which are adjacent by
-        `moves`. `loop` is the program as one loop.
+        The bound is the cost of shifting noises so that they make up for the move between inputs adjacent by `moves`.
+        `loop` is the program as one loop.
         """
         if moves.distance is Distance.HAMMING:
             return None, GROWS

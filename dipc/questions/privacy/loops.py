@@ -153,9 +153,9 @@ CellPair = tuple[tuple[int, ...], tuple[Cell, Cell]]
 class LoopPaths:
     """All paths of a uniform program, whose loop begins at the index `low`.
 
-    `steps` are the paths between heads. `unmatched` are two cells of inputs each, such that some path through the first
-    has no matching path through the second; if they contain adjacent inputs, there is no bound. `inputs` are the slots
-    of inputs that all iterations share. With `gives_answers_at_the_exit`, no output belongs to an iteration.
+    `steps` are the paths between heads. Each entry of `unmatched` has two cells of inputs such that some path through
+    the first has no matching path through the second; if they contain adjacent inputs, there is no bound. `inputs` are
+    the slots of inputs that all iterations share. With `gives_answers_at_the_exit`, no output belongs to an iteration.
     """
 
     steps: Automaton[LoopPath]

@@ -360,9 +360,10 @@ class UnlistedRuns(Laws):
     def __init__(
         self, subject: Subject, parts: Sequence[tuple[LawTable, int]], pairs: Pairs, refusal: LimitReached
     ) -> None:
-        """Keep `parts`, the laws of one run of each program at the inputs of `pairs`, and its number of runs.
+        """Keep the laws of single runs, from which questions about all runs are answered.
 
-        `subject` is the program with its engine. `refusal` says why there is no table.
+        `parts` has, for each program, the laws of one run at the inputs of `pairs` and the number of runs. `subject` is
+        the program with its engine. `refusal` says why there is no table.
         """
         super().__init__(subject)
         self._parts, self._pairs, self._refusal = parts, pairs, refusal

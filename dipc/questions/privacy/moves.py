@@ -73,7 +73,10 @@ class _PairSet:
 
 
 def _eliminated(key: int, system: Sequence[Halfspace]) -> list[Halfspace]:
-    """Return closed half-spaces of the points that satisfy `system` with some value of the unknown `key`."""
+    """Return closed half-spaces of the points for which some value of the unknown `key` satisfies `system`.
+
+    The half-spaces of `system` are closed first.
+    """
     lower = [item for item in system if item.coefficient(key) > 0]
     upper = [item for item in system if item.coefficient(key) < 0]
     result: dict[tuple[tuple[int, Fraction], ...], Halfspace] = {}

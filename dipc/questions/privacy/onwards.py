@@ -238,10 +238,10 @@ class _Word(PathRuns):
     def _costly(
         self, end: State, known: Collection[int], forms: Sequence[Affine], unit: RationalFunction
     ) -> tuple[list[Halfspace], dict[int, int]]:
-        """Return (half-spaces of noises, the key of a bound of rate·|N| for each noise N not in `known`).
+        """Return (half-spaces of noises and of their costs, the key of the cost of each noise not in `known`).
 
-        The half-spaces are the `forms` on a run to `end`, with centered noises, and those of the bounds. Costs are in
-        multiples of `unit`.
+        The half-spaces are the `forms` on a run to `end`, with centered noises, and those that bound each cost below by
+        rate·|N|. Costs are in multiples of `unit`.
         """
         drawn = {noise.id: noise for noise in end.noises if noise.id not in known}
         last = max([noise.id for noise in end.noises], default=0)
@@ -415,11 +415,11 @@ class _Word(PathRuns):
         block: int,
         period: int,
     ) -> Iterator[tuple[State, list[Halfspace]]]:
-        """Yield (state, conditions) for each run from one of the states `heads` to the exit or to another of them.
+        """Yield (first state, conditions) for each run from one of the states `heads` to the exit or to another head.
 
         A run to another state leads through a block of iterations. The block has `period` iterations from index `block`
-        on. `endings` has, by the key of a state, the final states of runs to the exit. For a run to another of `heads`,
-        its conditions in `needed` are included.
+        on. `endings` has, by the key of a state, the final states of runs to the exit. The conditions of a run to
+        another state include the forms of this state in `needed`.
         """
         for key, start in heads.items():
             for end in endings[key]:
