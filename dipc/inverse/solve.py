@@ -269,11 +269,11 @@ _MOST_INTERVALS = 1_000
 
 
 def _may_hold_below(question: Question, low: Fraction) -> str | None:
-    """Return why `question` may hold with an alpha below `low`, with which it fails; None if it cannot.
+    """Return why `question` may hold with some alpha below `low`, though it fails with `low`; None if it cannot.
 
-    The claim cannot hold there if beta does not depend on alpha, since a smaller alpha only adds inputs. Otherwise beta
-    never grows with alpha, and intervals of alpha are excluded one by one: if some u has dd(u) > b and Pr < 1 -
-    beta(a), then the claim fails for all alpha from a to b.
+    The claim cannot hold with a smaller alpha if beta does not depend on alpha, since a smaller alpha only adds inputs.
+    Otherwise beta never grows with alpha, and intervals of alpha are excluded one by one: if some u has dd(u) > b and
+    Pr < 1 - beta(a), then the claim fails for all alpha from a to b.
     """
     beta = question.with_claim(alpha="dd").claim().beta
     if beta is None or not mentions(beta.tree, "alpha"):

@@ -534,8 +534,8 @@ class _OpenConstant:
 def _excess_is_monotone(one: _Exits, other: _Exits, sign: int) -> bool:
     """True if it is proved for each output o that max(0, Pr[o; u] - e^budget·Pr[o; u']) is monotone in the constant T.
 
-    It must not decrease if `sign` is 1, and not increase if `sign` is -1. `one` has the exits at the input u, and
-    `other` those at u'.
+    The function must not decrease if `sign` is 1, and not increase if `sign` is -1. `one` has the exits at the input u,
+    and `other` those at u'.
     """
     return all(
         (_slacks_are_monotone(one, sign, output) and _slacks_are_monotone(other, -sign, output))

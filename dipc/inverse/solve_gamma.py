@@ -383,8 +383,8 @@ def solve_gamma_everywhere(question: Question, digits: int) -> GammaSolution:
 def _in_products(question: Question, at_zero: Claims, digits: int) -> GammaSolution | None:
     """Return the solution "gamma = k/eps" with the least k, found from the claim about every gamma.
 
-    It is None if the least gamma is not of this form. `at_zero` are the claims of `question` with gamma = 0. The result
-    has `digits` digits. If the claim fails for every k, the solution says that there is no gamma.
+    The result is None if the least gamma is not of this form. If the claim fails for every k, the solution says that
+    there is no gamma. `at_zero` are the claims of `question` with gamma = 0. Numbers have `digits` digits.
     """
     if at_zero.at_distance:
         return None
@@ -594,8 +594,8 @@ def _gaps_without_noise(
 ) -> Iterator[Fraction]:
     """Yield, for each constraint of `event` on an output without noise, the least gamma that satisfies it.
 
-    This is 0 if the output lies on the other side of its answer. `reals` and `answers` give the numeric inputs and the
-    right answers, by slot.
+    This gamma is 0 if the output lies on the other side of its answer. `reals` and `answers` give the numeric inputs
+    and the right answers, by slot.
     """
     for form, slot, sign in event.points:
         assert slot is not None

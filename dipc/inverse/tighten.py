@@ -424,9 +424,9 @@ def _with_digits(answer: Tightest, digits: int) -> Tightest:
 
 
 def _in_places(answer: Tightest, around: Interval) -> Tightest:
-    """Return `answer`, where each inequality about one irrational eps has the ends of `around` as its place.
+    """Return `answer` with the ends of `around` as the place of each inequality about one irrational eps.
 
-    `around` is an interval that contains this eps. The place of an inequality tells at which eps it needs the factor.
+    `around` is an interval that contains this eps. The place of an inequality is the eps at which it needs the factor.
     """
     assert around.upper is not None
     place = around.lower, around.upper
@@ -505,7 +505,7 @@ def _enclosed_factor(least: Tightest, most: Tightest) -> Tightest:
 
 
 def _with_approached_factor(answer: Tightest) -> Tightest:
-    """Return `answer` with `upper` as the upper end of its factor, if it exceeds the factor by at most one unit.
+    """Return `answer` with `upper` as the upper end of its factor, if this widens the factor by at most one unit.
 
     The unit is that of the last digit. The result says that the factor is needed in the limit, as inputs approach
     another class. Otherwise `answer` is returned unchanged.
@@ -765,10 +765,10 @@ def _least_needing(case: ClassCase, first: list[Inequality], factors: Factors, e
 
 
 def _at_inputs(case: ClassCase, needing: Sequence[Inequality], factors: Factors) -> list[Inequality]:
-    """The inequality at an input of `case` that needs the greatest factor, among some inputs that are tried.
+    """Return a list of the one inequality, at an input of `case`, that needs the greatest factor.
 
-    The inputs are chosen for the eps at which the inequalities `needing` need the greatest factor. `factors` finds the
-    factors.
+    Only some inputs are tried. They are chosen for the eps at which the inequalities `needing` need the greatest
+    factor. The list is empty if no factor is known. `factors` finds the factors.
     """
     best = highest(peak for claimed in needing for peak in factors.peaks_of(claimed))
     peak_at = (
@@ -843,10 +843,10 @@ def _suffices_far_away(case: ClassCase, engine: Engine, factor: Fraction) -> boo
 
 
 def _at_distances(case: ClassCase, factors: Factors) -> tuple[list[Inequality] | None, list[Inequality]]:
-    """Return the inequalities of `case` at small integer distances dd(u), and those that bound the factor below.
+    """Return the inequalities of `case` at small integer distances dd(u), and those that bound the factor from below.
 
     The small distances are those that `_distances` lists. The first list is None if one of its inequalities could not
-    be measured. The second list has the exact inequalities among them, and the limits for large distances. `factors`
+    be measured. The second list has the exact inequalities of the first, and the limits for large distances. `factors`
     finds the factors that inequalities need.
     """
     small: list[Inequality] | None = []

@@ -271,7 +271,7 @@ def _at_gamma(refuted: RowResult, gamma: Fraction) -> RowResult:
 
 
 def _exit_sets(exits: Sequence[CenteredExit]) -> Iterator[Sequence[CenteredExit]]:
-    """Yield subsets of `exits`: if several of them satisfy a condition, all of these; then each exit alone.
+    """Yield subsets of `exits`: first all exits that satisfy a condition, if there are several; then each exit alone.
 
     The condition is that no noise of the exit determines the finite outputs and is also compared with another output.
     """

@@ -710,9 +710,9 @@ class ClassCase:
     def _ray(self) -> tuple[Mapping[int, Fraction], Mapping[int, Fraction]] | None:
         """Return (an input of the class, a direction in which dd grows without limit), or None if none is found.
 
-        Both are mappings by slot. All inputs from the first one on in the direction are in the class, and infinitely
-        many of them have integers for the int inputs. At the first input plus k times the direction, dd is at least k -
-        c, for a constant c.
+        Both are mappings by slot. All points that lie in the direction from the input are in the class, and infinitely
+        many of these points have integers for the int inputs. At the input plus k times the direction, dd is at least k
+        - c, for a constant c.
         """
         ideal, norm, whole = self.source.ideal, self.source.metric.norm, self.convex.inputs.whole
         own = ideal.metric.decisive(self.convex.inputs.region.answer)

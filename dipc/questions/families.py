@@ -471,8 +471,8 @@ class FamilyProver:
     def _by_sets(self, family: Family, rows: Sequence[int], grid: Mapping[int, Fraction], digits: int) -> list[int]:
         """Prove the claim for the `rows` of `family` in sets of rows, and return the rows for which this fails.
 
-        `grid` maps the alpha of each row to an upper bound of it. Rows with the same upper bound are one set; their
-        alphas agree in about `digits` leading binary digits.
+        `grid` maps the alpha of each row to an upper bound of this alpha. Rows with the same upper bound are one set;
+        their alphas agree in about `digits` leading binary digits.
         """
         order = {most: index for index, most in enumerate(dict.fromkeys(grid.values()))}
         number = {alpha: order[most] for alpha, most in grid.items()}

@@ -228,8 +228,8 @@ class ChunkWorker:
     def _measure_distances(self, rows: _ChunkRows) -> None:
         """Set dd of all `rows`: to the number in the column dd, or else to dd of the program's ideal, if it has one.
 
-        Raises NotApplicable if the answer in a row differs from the ideal's, and if the column has only some of the
-        numbers.
+        Raises NotApplicable if the answer in a row differs from the ideal's, and if only some rows have a number in the
+        column.
         """
         given = [row.dd is not None for row in first_of_each_claim(rows.rows)]
         if all(given):
@@ -528,7 +528,7 @@ class LongRows(CountedRows):
 
 
 class _Numbered(Sequence[Row]):
-    """The given `rows` of a table, where `numbers` replaces the numbers of the rows."""
+    """The `rows` of a table with other numbers: the i-th row has the i-th of the `numbers`."""
 
     def __init__(self, rows: Sequence[Row], numbers: Sequence[int]) -> None:
         self._rows = rows
@@ -601,10 +601,10 @@ class LongTable(Source):
         return self._read
 
     def _steps(self, rows: LongRows, engine: Engine) -> Iterator[object]:
-        """Decide all rows with `engine` and add the results to `rows`: first by chunks, then those not proved.
+        """Decide all rows with `engine` and add the results to `rows`, first in chunks.
 
-        If a chunk cannot be decided, or if too many rows are not proved, the whole table is read and decided at once.
-        An item is yielded after each step.
+        The rows that no chunk proves are then decided one by one. If a chunk cannot be decided, or if too many rows are
+        not proved, the whole table is read and decided at once. An item is yielded after each step.
         """
         left: list[tuple[int, tuple[str, ...]]] = []
         try:

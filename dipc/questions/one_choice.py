@@ -83,7 +83,7 @@ def choice_classes(program: Program, inputs: FiniteInputs) -> tuple[AlikeInputs,
 
 
 def _column(size: int, sets: Iterable[tuple[int, int]]) -> list[int]:
-    """Return a list that has, for each of `size` inputs, a number: the one whose set of inputs contains this input.
+    """Return, for each of `size` inputs, the number whose set of inputs contains this input.
 
     `sets` are the pairs (number, set of inputs). A set is an integer whose bits are the inputs.
     """

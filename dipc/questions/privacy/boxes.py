@@ -246,10 +246,10 @@ def _groups(
 
 
 def _side(side: Extent, within: Neighborhood) -> tuple[Fraction, Fraction | None]:
-    """Return (how far an input moves for each 1 of the radius it uses up, how much its whole range uses up).
+    """Return (step, budget) for an input with the range `side`; `within` is the adjacency, which has a radius.
 
-    The input has the range `side`, and the adjacency `within` has the radius. Under HAMMING an input uses up 1 for any
-    move. The second number is None if the range is unbounded and the distance is L1.
+    The input moves by the step for each 1 of the radius that it uses up; under HAMMING any move uses up 1. To move over
+    its whole range, the input uses up the budget. The budget is None if the range is unbounded and the distance is L1.
     """
     width = side.width
     match within.distance:

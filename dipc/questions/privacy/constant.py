@@ -177,9 +177,9 @@ def _candidates_from(
 ) -> list[Candidate]:
     """Return the candidates `known` of `program`, with further ones at pairs for the first few of the exits `costly`.
 
-    A candidate is an output at a pair of inputs, with its probabilities, that may violate privacy. `starts` yields, for
-    one of these exits, pairs that differ by its worst move. If outputs are finite, `engine` measures every output at
-    the pairs. With `one_by_one`, the work stops at the first pair with an output that is impossible at the second
+    A candidate is an output at a pair of inputs, with its probabilities, that may violate privacy. `starts` is called
+    with an exit and yields pairs that differ by its worst move. If outputs are finite, `engine` measures every output
+    at the pairs. With `one_by_one`, the work stops at the first pair with an output that is impossible at the second
     input: the loss is then infinite.
     """
     found = list(known)
@@ -203,9 +203,9 @@ def _cost_of_pivots(
 ) -> Fraction:
     """Return an upper bound of the loss, in multiples of eps, by pivots: noises whose shift depends on other noises.
 
-    `every` has the exits of `program`. Exits that give the same finite outputs and draw noises of the same laws share
-    one pivot. Inputs are adjacent by `within`. `joined` has systems of half-spaces, one of which each pair of inputs
-    satisfies; None for the systems that `requires` implies. Raises OutsideFragment if such exits have no pivot.
+    `every` has the exits of `program`. Exits that give the same finite outputs and draw noises of the same laws must
+    share one pivot. Raises OutsideFragment if they have none. Inputs are adjacent by `within`. `joined` has systems of
+    half-spaces, one of which each pair of inputs satisfies; None for the systems that `requires` implies.
     """
     alike: dict[Hashable, list[AlignedExit]] = {}
     for each in every:
@@ -498,7 +498,7 @@ def _least_bound(
     is less. A pivot is a noise whose shift depends on the other noises. The bound is the greatest cost of a group.
 
     Inputs are adjacent by `within`. `joined` has systems of half-spaces, one of which each pair of inputs satisfies;
-    None for those of `requires`. Raises NotConfirmed.
+    None for the systems that `requires` implies. Raises NotConfirmed.
     """
     alike: dict[Hashable, list[Costly]] = {}
     for each in costly:
@@ -530,8 +530,8 @@ def _pivoted(
 
     The exits give the same finite outputs, and draw noises of the same laws. A pivot is a noise whose shift depends on
     the other noises; the result is None if none is found. The exits are those of `program`, and inputs are adjacent by
-    `within`. `joined` has systems of half-spaces, one of which each pair of inputs satisfies; None for those of
-    `requires`.
+    `within`. `joined` has systems of half-spaces, one of which each pair of inputs satisfies; None for the systems that
+    `requires` implies.
     """
     single = len(exits) == 1 and not exits[0].is_guarded
     if single or not program.core.has_real_inputs:
@@ -651,7 +651,7 @@ def _adjacent_in(
 
 
 def _step_of(slot: Slot, within: Neighborhood) -> Fraction:
-    """Return a move of the real or int input `slot` to an input adjacent by `within`; 0 for an int that cannot move."""
+    """Return how far the real or int input `slot` moves to an input adjacent by `within`; 0 if an int cannot move."""
     step = _STEP if within.distance is Distance.HAMMING else within.radius
     return Fraction(floor(step)) if slot.type is BaseType.INT else step
 

@@ -386,7 +386,7 @@ class RealOutputs(Laws):
     def _in_cells(self, claim: PrivacyClaim) -> Answer:
         """Decide `claim` on short intervals of eps.
 
-        It is proved by supersets of the set of outputs that may violate it most, and refuted at one eps. Raises
+        The claim is proved by supersets of the set of outputs that may violate it most, and refuted at one eps. Raises
         Undecided.
         """
         waiting = list(claim.intervals)
@@ -727,10 +727,10 @@ _MOST_DEGREE = 10_000
 
 
 def _sum_of_products(products: Sequence[tuple[Closed, Closed]]) -> Closed:
-    """Return the sum of the `products`, each of two functions, with a denominator positive for every eps > 0.
+    """Return the sum of the `products`, each of two functions.
 
-    If the exponents have a large common denominator, as in a worst set at one eps, the quotient is not reduced to
-    lowest terms.
+    The denominator of the result is positive for every eps > 0. If the exponents have a large common denominator, as in
+    a worst set at one eps, the result is not reduced to lowest terms.
     """
     parts = [fraction_of(factor) for pair in products for factor in pair]
     unit = lcm(*(each.unit for part in parts for each in part))

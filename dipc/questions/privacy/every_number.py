@@ -546,8 +546,8 @@ class EveryNumber:
     def _until(self, cost: LoopCost | None, bound: Fraction | None) -> Sequence[int]:
         """Return the values of m to decide one by one, in order.
 
-        The first few come first. The next one is the least m for which the upper bound `cost` of the loss is at least
-        `bound`, if both are known. A few more values follow.
+        The list has the first few values of m, then the least m for which the upper bound `cost` of the loss is at
+        least `bound`, if both are known, and then a few more values.
         """
         first = range(self.least, self.least + _SINGLY)
         if cost is not None and bound is not None:

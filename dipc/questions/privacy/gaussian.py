@@ -537,7 +537,7 @@ def _towards(interval: Interval, end: Fraction | None) -> Iterator[Fraction]:
 def _adjacent(
     program: Program, mechanism: GaussianMechanism, pairs: Pairs | EveryPair
 ) -> Iterator[tuple[Input, Input]]:
-    """Yield adjacent inputs of `program`, among them the one of `pairs` whose move shifts the outputs most.
+    """Yield pairs of adjacent inputs of `program`, among them the pair of `pairs` whose move shifts the outputs most.
 
     The outputs are those of `mechanism`. Raises Undecided.
     """
@@ -557,7 +557,7 @@ def _adjacent(
 
 
 def _pairs_in(box: Clipped, mechanism: GaussianMechanism, pairs: Pairs | EveryPair) -> Iterator[tuple[Input, Input]]:
-    """Yield pairs of inputs of `box` that are adjacent as in `pairs`.
+    """Yield pairs of inputs of `box` that are adjacent, by the adjacency of `pairs`.
 
     One of them has the move that shifts the outputs of `mechanism` most. Raises Undecided.
     """

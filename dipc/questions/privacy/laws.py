@@ -374,9 +374,9 @@ class TableLaws(Laws):
         return self._values[key]
 
     def needed(self, pair: tuple[int, int], budget: Fraction, eps: Fraction, bits: int) -> Excess[Ends]:
-        """Return the delta that `pair` needs for the budget `budget`·eps at `eps`.
+        """Return the excess of the worst set at `pair` for the budget `budget`·eps at `eps`.
 
-        The probabilities are enclosed to 2^-`bits`.
+        The excess is the delta that the pair needs. The probabilities are enclosed to 2^-`bits`.
         """
         factor = ClosedForm(power(budget)).enclosure(eps, ceil(bits / 3))
         low = high = _ZERO

@@ -233,7 +233,7 @@ _Answers = tuple[tuple[int, object], ...]
 class _Run:
     """One run through an iteration, at inputs that satisfy `guards`.
 
-    `answers` has the outputs that the run sets. `path` has what matters for a shift of its noises.
+    `answers` has the outputs that the run sets. `path` has the data of the run that a shift of its noises depends on.
     """
 
     guards: tuple[Constraint, ...]
@@ -280,7 +280,7 @@ class PathRuns(LoopRuns[State, LoopPath]):
     def _paths(self, start: State, goal: int | None, following: int, iteration: int | None) -> Iterator[LoopPath]:
         """Yield the paths from `start` to the instruction `goal`, or to the exit (None).
 
-        The path begins in `iteration`, None before the loop, and the goal is the head of iteration `following`.
+        The paths begin in `iteration`, None before the loop, and the goal is the head of iteration `following`.
         """
         runs = [
             self._run(start, end, following, iteration) for end in self._runs(self._own.flow, stripped(start), goal)
@@ -744,7 +744,7 @@ def _moves(path: LoopPath, within: Neighborhood, spent: bool) -> Iterator[tuple[
 
 
 def _pairs(own: Sequence[int], cells: tuple[Cell, Cell], within: Neighborhood | None) -> list[Halfspace]:
-    """Return half-spaces for two adjacent inputs, of which each satisfies one of the two `cells`, in order.
+    """Return half-spaces for two adjacent inputs, the first in the first of the two `cells`, the second in the second.
 
     A cell is a set of half-spaces of inputs; `own` has the slots of the inputs. The value of slot s has the key 2·s in
     the first input, and 2·s + 1 in the second. Each value moves by at most the radius of `within`; with None for
@@ -821,8 +821,8 @@ def _outlines(steps: Sequence[_Step], low: int, most: int) -> Iterator[_Outline]
     """Yield the outlines of the runs made of `steps`, each as (the steps of its runs, (modulus, remainder)).
 
     Places that can be reached from each other are one component. Runs through the same components, in the same order
-    and by the same steps between them, have the same outline. Runs with an outline exist only for an m with its
-    remainder by its modulus. The loop's first index is `low`. Raises LimitReached for more than `most` outlines.
+    and by the same steps between them, have the same outline. They exist only for an m with this remainder modulo this
+    modulus. The loop's first index is `low`. Raises LimitReached for more than `most` outlines.
     """
     graph: dict[_Place, list[_Place]] = {step.start: [] for step in steps}
     for step in steps:
@@ -857,8 +857,8 @@ def _outlines(steps: Sequence[_Step], low: int, most: int) -> Iterator[_Outline]
 def _iterations(start: _Place, inside: Sequence[_Step]) -> tuple[dict[_Place, int], int]:
     """Return ({place: number of iterations from `start` to it}, period).
 
-    The steps `inside` lead between places that can be reached from each other. The number is that of one way to the
-    place; the numbers of two ways differ by a multiple of the period. The period is 0 if they never differ.
+    The steps `inside` lead between places that can be reached from each other. The number is that of one path to the
+    place; the numbers of two paths differ by a multiple of the period. The period is 0 if they never differ.
     """
     after, pending = {start: 0}, [start]
     while pending:
@@ -924,8 +924,8 @@ class _Units:
 class _Plan:
     """A plan of shifts, being searched: a linear program whose solutions are shifts of noises that bound the loss.
 
-    `units` has the functions of m in which costs are measured, and `low` is the loop's first index. `unknowns` numbers
-    the unknowns by what they mean, and `system` has the inequalities between them.
+    `units` has the functions of m in which costs are measured, and `low` is the loop's first index. `unknowns` maps the
+    meaning of each unknown to its number, and `system` has the inequalities between unknowns.
     """
 
     units: _Units

@@ -168,7 +168,7 @@ class _Word(PathRuns):
         return {slot: name for array, own in mine.items() for slot, name in zip(slots[array], own, strict=False)}
 
     def _reached(self) -> Iterator[dict[Key, State]]:
-        """Yield, for each iteration, the states at its start of the runs with the word's outputs so far.
+        """Yield, for each iteration, the states in which runs with the word's outputs so far begin it.
 
         The states are given by keys, which are equal for states that continue alike. The last iteration that is yielded
         is the first one in which some run may end.
@@ -441,7 +441,7 @@ class _Word(PathRuns):
         return multiple
 
     def _centered(self, form: Affine, means: Mapping[int, Affine]) -> Halfspace:
-        """Return `form` with the word's input substituted, and with noises around 0 in place of some noises.
+        """Return `form` with the word's input substituted, and some noises replaced by means plus centered noises.
 
         `means` maps the indices of these noises to their means; the other noises stay as they are.
         """

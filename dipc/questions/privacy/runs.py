@@ -43,7 +43,7 @@ class Factored:
 
 
 class FactorBase:
-    """Pairwise coprime functions b_j such that given functions are products of their powers.
+    """Pairwise coprime functions b_j such that given functions are products of powers of the b_j.
 
     An element that divides a denominator of a given function is positive for every eps > 0.
     """
@@ -147,7 +147,7 @@ def _normalized(element: ExpPoly) -> ExpPoly:
 
 
 class RunsForm(ClosedForm):
-    """The probability of an answer of several runs: a product over a base that is multiplied out when first used."""
+    """The probability of an answer of several runs: a product of powers, multiplied out when it is first used."""
 
     __slots__ = ("_base", "_form")
 
