@@ -440,7 +440,7 @@ def _all_bounds(member: _Region) -> _Bounds | None:
 
 
 def _least_bounds(member: _Region, bounds: _Bounds) -> _Bounds | None:
-    """Return `bounds`, each lowered as far as needed for `member` to imply it too.
+    """Return `bounds`, each lowered so far that `member` implies it, too.
 
     A bound x - y >= w is given as the number w, by (x, y). It is lowered to the greatest w that `member` implies, and
     left out if `member` implies no w. The result is None if no point satisfies `member`.

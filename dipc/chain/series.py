@@ -318,7 +318,7 @@ def united(paths: list[Path]) -> tuple[Path, ...]:
 
 
 def _union(one: Path, other: Path) -> Path | None:
-    """Return the conjunction that is the union of the paths `one` and `other`; None if it is not found to be one.
+    """Return a path that is the union of the paths `one` and `other`, or None if no such path is found.
 
     Let c be a constraint of one path whose opposite is in the other, and R all other constraints. If each path implies
     R, then the paths are R with c, and R with its opposite, so their union is R.

@@ -254,7 +254,7 @@ class _Clamp:
 
 
 def _with_joined_assignments(tree: ast.ProgramTree) -> ast.ProgramTree:
-    """Return `tree` with `v <- E; v <- F(v)` replaced by `v <- F(E)`, for a number v that F reads once.
+    """Return `tree` with `v <- E; v <- F(v)` replaced by `v <- F(E)`, for a numeric variable v that F reads once.
 
     So `v <- max(x, 0); v <- min(v, 1);` becomes one clamp. E is a variable, an element of an array, or a call such as
     max(x, 0). F contains no sum or other range over an index, because the index could have the name v or occur in E.
@@ -339,9 +339,9 @@ class _Finder:
     """A finder of the clamps of each real or int input, and of the inputs that are read outside of clamps.
 
     `inputs` are the names of the real and int inputs, and `constants` the values of the constants by name. A key names
-    an input: a pair (name, index), where the index is None except for elements of the arrays `by_element`. Only in
-    these arrays every index in the program is written as a number. `clamps` has the clamps found so far by the key of
-    their input, and `bare` the keys of the inputs that were found outside of clamps.
+    an input: a pair (name, index), where the index is None except for elements of the arrays `by_element`. These are
+    the arrays whose every index in the program is written as a number. `clamps` has the clamps found so far by the key
+    of their input, and `bare` the keys of the inputs that were found outside of clamps.
     """
 
     inputs: frozenset[str]
@@ -483,7 +483,7 @@ class _Finder:
 def _bounded(clamp: _Clamp, function: str, bound: Fraction) -> _Clamp | None:
     """Return the clamp that is the `function`, min or max, of `clamp` and `bound`.
 
-    None if its value is constant.
+    None if the value of this clamp is constant.
     """
     low, high = clamp.range.low, clamp.range.high
     if function == "max":

@@ -306,7 +306,7 @@ def counted_exits(
 def _counter(flow: Flow) -> int | None:
     """Return the slot of a variable that many instructions of `flow` add to, or None if there is none.
 
-    Only these instructions use the variable, up to the last of them.
+    Up to the last of these instructions, no other instruction uses the variable.
     """
     last: dict[int, int] = {}
     count: Counter[int] = Counter()

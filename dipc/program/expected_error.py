@@ -320,8 +320,8 @@ class _Area:
     def _sides(self, position: int, power: int) -> tuple[Event, Event]:
         """Return two events whose measures have the sum eps^`power`·E[N^`power`], one for N >= 0 and one for N <= 0.
 
-        N is the noise with the index `position`, without its mean. In the events, the density of N is multiplied by a
-        power.
+        N is the noise with the index `position`, without its mean. In the events, the density of N is multiplied by
+        (eps·N)^`power`.
         """
         noise = self.noises[position]
         weighted = (replace(noise, law=Weighted(noise.law, power)),)

@@ -113,7 +113,7 @@ class _Exchanges:
 
     `places` maps each input slot of the program to the slot of this input in `flow`. `families` are groups of slots of
     `flow`, and only inputs of one group are exchanged. `weights` computes the weights of choices. With
-    `by_transitions`, exchanges are also looked for by comparing the transitions between states.
+    `by_transitions`, the search also compares the transitions between states.
     """
 
     def __init__(

@@ -524,8 +524,8 @@ def _without_opposite(
 ) -> tuple[NoiseComponent, ...] | None:
     """Return the components of two exits without a constraint C that holds in one exit and fails in the other.
 
-    `left` and `right` are the components of the two exits. All other constraints must be stated by both, or stated by
-    one and implied by the other; they are kept. The result is None if the exits differ otherwise.
+    `left` and `right` are the components of the two exits. The result keeps all other constraints. Each of these must
+    be stated by both exits, or stated by one exit and implied by the other; if not, the result is None.
     """
     mine, theirs = list(left), list(right)
     for component in left:

@@ -294,7 +294,7 @@ class ClassClaim:
         )
 
     def _beta(self, names: dict[str, Parametric], variable: Variable) -> tuple[BetaForm | None, str | None]:
-        """Return (beta as a function of `variable`, None), or (None, the reason why beta is not one).
+        """Return (beta as a function of `variable`, None), or (None, the reason why beta is not such a function).
 
         `names` has the value of each name in beta.
         """

@@ -190,7 +190,7 @@ class _Exchanges:
         return replace(result, shapes=[result._shape(number, {}) for number in range(len(series.segments))])
 
     def allow(self, these: Sequence[int], those: Sequence[int]) -> bool:
-        """Return True only if exchanging the inputs `these` with `those` turns the program's segments into each other.
+        """Return True only if exchanging the inputs `these` with `those` maps the program's segments onto themselves.
 
         The first of `these` is exchanged with the first of `those`, and so on. The order of segments and the names of
         their noises do not matter.

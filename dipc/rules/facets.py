@@ -173,9 +173,10 @@ def _may_reach(region: Region, leaving: Way, other: Region, *, whole: bool = Fal
 
 
 def _inner_points(region: Region) -> list[Halfspace] | None:
-    """Return the guards of `region` as half-spaces, strict ones unless they are about ints only.
+    """Return half-spaces that contain exactly the points of `region` that are not on its boundary.
 
-    They describe the points of the region off the boundary. The result is None if there are no such points.
+    They are the guards of the region, strict ones unless they are about ints only. The result is None if there are no
+    such points.
     """
     system = [guard.guard if guard.whole else replace(guard.guard, strict=True) for guard in region.guards]
     return None if isinstance(solution(system), Infeasible) else system

@@ -159,8 +159,8 @@ def best_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -
 def _summands_of(terms: Sequence[tuple[int, Fraction]], facets: tuple[Moving, ...]) -> list[int]:
     """Return the indices of those `facets` that can have a positive weight in a proof of a bound, in increasing order.
 
-    `terms` has the coefficients of the form to be bounded, as pairs (input, c). The answer for facets that share no
-    input with the form, directly or through other facets, is computed once for all forms.
+    `terms` has the coefficients of the form to be bounded, as pairs (input, c). The part of the result about facets
+    that share no input with the form, directly or through other facets, is computed once for all forms.
     """
     always, by_slot = _always_summands(facets)
     slots = [slot for slot, _ in terms]
@@ -244,7 +244,7 @@ def _best_weights(
     - `rows` has one element for each input: its coefficients in the facets, as pairs (facet, c), and its coefficient in
       the form.
     - `constants` and `steps` have the constants and steps of the facets, and `constant` is that of the form.
-    - The bound is best at `alpha`, or in the sense of `best_bound` if that is None.
+    - The bound is best at `alpha`, or in the sense of `best_bound` if `alpha` is None.
 
     No argument names an input, so that forms that differ only in the names of inputs share one cached result.
     """

@@ -199,7 +199,7 @@ def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
 
 
 class _OtherRegions(Sequence[Region]):
-    """A sequence of all `regions` except those with the indices `left_out`, which increase.
+    """A sequence of all `regions` except those with the increasing indices `left_out`.
 
     Nothing is copied before the sequence is used.
     """
@@ -307,7 +307,7 @@ def _grows(region: Region, but: frozenset[int]) -> bool:
 
 
 def _number_of(region: Region, known: dict[object, int]) -> int | None:
-    """Return a number that identifies the answer of `region`, or None if some output of it depends on the inputs.
+    """Return a number that identifies the answer of `region`, or None if the answer depends on the inputs.
 
     Equal answers have equal numbers. `known` has the numbers of answers seen so far; a new answer is added.
     """
@@ -317,7 +317,7 @@ def _number_of(region: Region, known: dict[object, int]) -> int | None:
 
 
 def _may_agree(left: Region, right: Region) -> bool:
-    """Return False only if no answer of det in the region `left` is also its answer somewhere in the region `right`."""
+    """Return False only if no answer is given by det both in the region `left` and in the region `right`."""
     pairs = list(zip(left.answer, right.answer, strict=True))
     if any(not isinstance(a, Affine) and not isinstance(b, Affine) and not same_value(a, b) for a, b in pairs):
         return False

@@ -67,7 +67,7 @@ _MOST_NOISES = 4
 class _Ratio:
     """A function of eps and an integer k: `numerator` divided by positive functions of eps.
 
-    `below` counts how often each function divides.
+    `below` maps each of these functions to how often it divides.
     """
 
     numerator: Parametric
@@ -121,8 +121,8 @@ class FarAway:
     def _proved(self, rule: _Bounding, further: int, beta: Selected) -> int | None:
         """Return a distance d such that the bounds of `rule` prove the claim with `beta` at all integers >= d, or None.
 
-        Bounds of slacks that hold at all these distances are used: among them, the ones that are greatest at the
-        distance d + `further`.
+        Of the bounds of slacks that hold at all these distances, those that are greatest at the distance d + `further`
+        are used.
         """
         start = 1
         for more in _MORE:
@@ -141,8 +141,8 @@ class FarAway:
         """Return a distance d >= `start` and functions of eps and distance that bound the probability from d on.
 
         At each integer distance >= d, one of the functions is at most the probability. They come from `rule`; there are
-        none if the rule does not apply. They use bounds of slacks that hold at all distances >= d: among them, the ones
-        that are greatest at d + `further`. Raises Undecided if no d is found.
+        none if the rule does not apply. Of the bounds of slacks that hold at all distances >= d, they use those that
+        are greatest at d + `further`. Raises Undecided if no d is found.
         """
         while start <= MOST_SINGLE:
             try:
@@ -154,8 +154,8 @@ class FarAway:
     def _bounds(self, rule: _Bounding, start: int, further: int) -> Sequence[_Ratio]:
         """Return functions of eps and distance, one of which is at most the probability at each distance >= `start`.
 
-        They come from `rule`; there are none if it does not apply. They use bounds of slacks that hold at all these
-        distances: among them, the ones that are greatest at `start` + `further`.
+        They come from `rule`; there are none if it does not apply. Of the bounds of slacks that hold at all these
+        distances, they use those that are greatest at `start` + `further`.
         """
         distances = replace(self.instance.distances, start=start, further=further)
         bounds = rule(self.instance.at_distances(distances))
@@ -391,9 +391,9 @@ def _one_by_one(
 ) -> Asking[ProofStep | Fraction | None]:
     """Prove `goal` with the requirement `wanted(d)` at each integer distance d from `start` to `greatest`.
 
-    `proving` proves a goal at one d. If `greatest` is large, or None for no end, only a few small distances are proved
-    one by one, and `far` proves all others at once. Return the first step of the proof at the first d, or the d at
-    which `proving` failed, or None if `far` proves nothing.
+    `proving` proves a goal at one d. If `greatest` is large, or None because there is no greatest distance, only a few
+    small distances are proved one by one, and `far` proves all others at once. Return the first step of the proof at
+    the first d, or the d at which `proving` failed, or None if `far` proves nothing.
     """
     last: int | None = None
     step: ProofStep | None = None

@@ -97,8 +97,8 @@ def _tightest(facets: Iterable[Moving], alpha: Fraction) -> list[Moving]:
 def _ends(centered: CenteredExit, facets: Sequence[Moving], slots: Sequence[int], alpha: Fraction) -> list[Point]:
     """Return the inputs behind `facets` at `alpha` at which the slacks of the exit `centered` are least and greatest.
 
-    This is done only if the slacks are all multiples of one form, apart from constants; otherwise the result is empty.
-    If the form has no least or no greatest value, that input is missing. `slots` are the inputs.
+    The result is empty unless the slacks are all multiples of one form, apart from constants. If the form has no least
+    or no greatest value, that input is missing. `slots` are the inputs.
     """
     forms = [dict(half.slack.inputs) for component in centered.parts for half in component.halfspaces]
     span = _basis_of_span(forms)

@@ -129,8 +129,8 @@ def _written(
 ) -> tuple[object, Sequence[int]]:
     """Return the constraints `items` with numbers in place of names, and the slots of their inputs.
 
-    The slots are in the order of the numbers, which inputs get when they first occur. `drawn` has the numbers of
-    noises, `noises` the noises in the order of their numbers, and `whole` the slots of int inputs.
+    Inputs are numbered in the order in which they first occur, and the slots are in this order. `drawn` has the numbers
+    of noises, `noises` the noises in the order of their numbers, and `whole` the slots of int inputs.
     """
     slots: dict[int, int] = {}
     written: list[object] = []

@@ -60,10 +60,10 @@ Path = Sequence[tuple[int, bool]]
 
 
 def _conjunctions(exits: Sequence[CenteredExit]) -> tuple[Sequence[NoiseComponent], Sequence[Path]]:
-    """Return all comparisons in `exits`, and for each exit the comparisons that it requires to hold or to fail.
+    """Return (all comparisons in `exits`, for each exit the comparisons that must hold or fail in it).
 
-    They are given as pairs (index of the comparison, True if it holds in the exit). Both results are empty unless each
-    exit is a conjunction of independent comparisons, none of them twice.
+    The latter are pairs (index of the comparison, True if it must hold). Both sequences are empty unless each exit is a
+    conjunction of independent comparisons, none of them twice.
     """
     comparisons: list[NoiseComponent] = []
     paths: list[Path] = []

@@ -730,8 +730,8 @@ class _Law:
         """Return (label, probability) for each interval between neighboring `edges`, and for all values outside.
 
         `starts` has the bracket that opens the label of each interval, "[" or "(". `inside` has, for each interval, the
-        terms whose sum is its probability. `outside` has the terms that give the probability of all other values when 1
-        is added.
+        terms whose sum is its probability. The probability of all other values is 1 plus the sum of the terms in
+        `outside`.
         """
         ends = zip(starts, pairwise(edges), inside, strict=False)
         cells = [

@@ -138,7 +138,7 @@ def shares(weights: Sequence[Closed], eps: Fraction) -> list[float] | None:
 
 
 def _value(function: Ring, eps: Fraction) -> Decimal:
-    """Return `function` at `eps`: Σ c·eps^k·e^{q·eps} over its terms (k, q): c, in the current decimal context."""
+    """Return Σ c·eps^k·e^{q·eps} at `eps`, in the current decimal context; `function` maps each (k, q) to c."""
     terms = [(c * eps**k, q * eps) for (k, q), c in function.items()]
     return sum([_decimal(factor) * _decimal(exponent).exp() for factor, exponent in terms], Decimal(0))
 

@@ -573,9 +573,10 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
     def _agreeing(
         self, state: State, guards: Sequence[Constraint], goal: int
     ) -> Iterator[tuple[State, tuple[Event, ...]]]:
-        """Yield (end, terms) for each run from `state` to the label `goal`, or to the exit, that agrees with the ideal.
+        """Yield (end, terms) for each run from `state` that agrees with the ideal, at inputs that satisfy `guards`.
 
-        The inputs satisfy `guards`. There are several runs if the program itself compares inputs.
+        The run ends at the label `goal`, or at the exit, in the state `end`. It takes place if all events in `terms`
+        occur. There are several runs if the program itself compares inputs.
         """
         flow = self._own.flow
         moving = self._facets(guards)

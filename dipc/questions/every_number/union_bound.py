@@ -620,7 +620,7 @@ class UnionProof:
     def _failing(self, start: int, intervals: tuple[Interval, ...]) -> Generator[Obligation, Decision, Fraction | None]:
         """Return None if all inequalities for m >= `start` hold on `intervals`, else a value above which they hold.
 
-        The value is one of the variable, such as eps. It is 0 if no such value is known.
+        The value is a number for the variable, such as eps. It is 0 if no such number is known.
         """
         worst: Fraction | None = None
         for obligation, _ in self.inequalities(start, intervals):
@@ -636,7 +636,7 @@ class UnionProof:
     def _tried(self, start: int) -> Generator[Obligation, Decision, Fraction | None]:
         """Return the first of a few fixed values above which all inequalities for m >= `start` hold, or None.
 
-        The values are those of the variable, such as eps. They replace the result of `_failing` if it is 0.
+        The values are numbers for the variable, such as eps. They are tried if `_failing` returns 0.
         """
         start_at: Fraction | None = None
         for start_at in _TRIED:
