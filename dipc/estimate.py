@@ -326,7 +326,7 @@ def integer_tolerance(tolerance: Fraction) -> int:
 def partition_level(flakiness: Fraction, partitions: int) -> Fraction:
     """Return the failure probability that each of `partitions` tests may have.
 
-    Any of them then fails with probability at most `flakiness`: by the union bound the result is `flakiness` /
+    The probability that any test fails is then at most `flakiness`: by the union bound the result is `flakiness` /
     `partitions`.
     """
     if partitions < 1:

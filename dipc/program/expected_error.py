@@ -1,10 +1,10 @@
-"""The expected error of a program as a closed form in eps: E[d'(out, det)], or that of its square.
+"""The expected error of a program as a closed form in eps: E[d'(out, det)], or E[d'(out, det)²].
 
 For finite outputs it is the sum of distance times probability. For a real output, Z = out - det is an affine form of
-noises on each exit, and E[|Z|] is E[Z; Z >= 0] - E[Z; Z < 0]. With centered noises N_i and Z = Σ c_i·N_i + s, this
-consists of probabilities of these events and of integrals of N_i over them. The integrals are measures of an event with
-an additional factor eps·N_i in the density, divided by eps. Everything stays in the ring, except for powers of eps in
-the denominator.
+noises on each exit, and E[|Z|] is E[Z; Z >= 0] - E[Z; Z < 0]. With centered noises N_i and Z = Σ c_i·N_i + s, E[|Z|] is
+a combination of probabilities of these events and of integrals of N_i over them. Such an integral is the measure of an
+event with an additional factor eps·N_i in the density, divided by eps. All results are closed forms, with powers of eps
+in the denominator.
 
 An expected error E is decided as the probability 1 - E: a claim E <= f is Pr >= 1 - f.
 """

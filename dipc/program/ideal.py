@@ -464,7 +464,7 @@ class Ideal:
         return None
 
     def list_answers(self) -> None:
-        """Compute det at all finite inputs together, if possible, so that `values` only looks it up."""
+        """Compute det at all finite inputs together, if possible, so that `values` looks the answers up."""
         if self.everywhere is not None:
             self._listed = [None] * self.grid.size
             for answer, inputs in self.everywhere.items():

@@ -81,7 +81,7 @@ class ShiftedHalfspace:
 
 @frozen
 class NoiseComponent:
-    """A group of noises that constraints relate to each other, with these constraints as `halfspaces`.
+    """A group of noises that constraints relate to each other; `halfspaces` are these constraints.
 
     All `noises` have mean 0, except for integer noises whose mean does not depend on the inputs.
     """

@@ -235,8 +235,9 @@ class Established:
     """A `goal` that was proved.
 
     - `evidence` is the proved class, or a proof that the claim is about no input of the class.
-    - `rule` is the name of the rule that proved the goal; None if no rule was needed, or several.
-    - `bound` is the lower bound of the probability that was compared with 1 - beta; None if there was none, or several.
+    - `rule` is the name of the rule that proved the goal; None if no rule was needed, or if several were.
+    - `bound` is the lower bound of the probability that was compared with 1 - beta; None if there was no bound, or if
+      there were several.
     """
 
     goal: Goal

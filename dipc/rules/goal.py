@@ -155,8 +155,8 @@ def near_answers(ideal: Ideal, claim: ClassClaim) -> NearAnswers | None:
     """Return the answers that count as near det's, by the `metric` block of `ideal` and the gamma of `claim`, or None.
 
     None means that the block changes nothing: finite outputs must be equal, real and int ones within gamma. Raises
-    DiagnosticError if it defines a distance of real or int answers, and if it defines a distance with more than two
-    values but gamma is not a number.
+    DiagnosticError if the block defines a distance of real or int answers, or a distance with more than two values
+    while gamma is not a number.
     """
     core = ideal.program.core
     if core.has_product_distance:
@@ -241,10 +241,7 @@ class Goal:
 
     @property
     def empty(self) -> Ceiling | None:
-        """A proof that the claim is about no input of the class, since all are too near to other answers.
-
-        None without a proof.
-        """
+        """A proof that the claim is about no input of the class, since all are too near to other answers; else None."""
         claim, alpha = self.setting.claim, self.required.distances.alpha or _ZERO
         if not claim.at_distance and claim.is_near(alpha):
             ceiling = greatest_alpha(self.convex.facets)

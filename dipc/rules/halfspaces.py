@@ -78,7 +78,8 @@ def bound_of(form: Affine, facets: Sequence[Moving], weights: Sequence[tuple[int
     """Return the bound of `form` that `weights` on the `facets` prove (Farkas), or None if they prove no bound.
 
     `weights` has pairs (k, weight) for facets k. They prove a bound if no weight is negative and `form` is the sum Σ
-    weight·facets[k].form plus a constant. The sum is at least alpha · Σ weight·facets[k].step, because each summand is.
+    weight·facets[k].form plus a constant. Behind the facets, the sum is at least alpha · Σ weight·facets[k].step,
+    because facets[k].form is at least alpha · facets[k].step.
     """
     used = [(k, weight) for k, weight in weights if weight]
     if any(weight < 0 for _, weight in used):

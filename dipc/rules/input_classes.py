@@ -49,7 +49,7 @@ _ZERO = Fraction(0)
 
 @frozen
 class Section:
-    """A group of a region's `guards`, with conjunctions `instead` that give the same answer in its place.
+    """A group of a region's `guards`, with conjunctions `instead` that could replace it and keep the answer.
 
     Det gives the answer of the region exactly where, in every section, the guards hold or one of the conjunctions does.
     """
@@ -141,7 +141,7 @@ def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
     has `rivals_arbitrarily_near` only if its answer is `moving`, and `rivals_at_one` only if a step of 1, up or down,
     stays in its region.
 
-    Raises DiagnosticError for programs whose inputs are all finite, and LimitReached if these have too many
+    Raises DiagnosticError for programs whose inputs are all finite, and LimitReached if the finite inputs have too many
     combinations. Raises Undecided if it is not known whether an input has a neighbor with another answer.
     """
     whole = frozenset(ideal.whole_inputs)
@@ -384,10 +384,10 @@ class NearAnswers:
     def cases(
         self, finite: Mapping[int, Value], region: Region, output: Sequence[object], *, near: bool
     ) -> tuple[tuple[Constraint, ...], ...]:
-        """Return disjoint conjunctions of constraints; one holds exactly where `output` is near the answer of `region`.
+        """Return disjoint conjunctions that cover exactly the inputs at which `output` is near the answer of `region`.
 
-        If `near` is False, one holds exactly where the output is not near. `finite` has the values of the finite
-        inputs, by slot. Raises Undecided and DiagnosticError.
+        If `near` is False, they cover exactly the inputs at which the output is not near. `finite` has the values of
+        the finite inputs, by slot. Raises Undecided and DiagnosticError.
         """
         # An output that was never assigned is not near any answer.
         wanted = all(value is not None for value in output) and self._nearness(finite, region, output)

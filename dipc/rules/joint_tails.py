@@ -87,7 +87,8 @@ def _is_far(component: NoiseComponent, instance: Instance) -> bool:
 def total_of(tails: Sequence[NoiseComponent]) -> Affine:
     """Return Σ rate·σ over all `tails` as a form of the inputs.
 
-    Here σ is how far beyond its mean a noise must be for the comparison of a tail to hold, and rate that of the noise.
+    Here σ is how far beyond its mean a noise must be for the comparison of a tail to hold, and rate is the rate of this
+    noise.
     """
     return combination([(-_steepness(component), component.halfspaces[0].slack) for component in tails], _ZERO)
 

@@ -34,7 +34,7 @@ Point = Mapping[int, Fraction]
 
 
 def corners(instance: Instance) -> Bounds | None:
-    """Return bounds of which the least is a lower bound: sums over the exits, each exit at some corner of the class.
+    """Return bounds, one of which is at most the probability: sums of exits, each exit at a corner of the class.
 
     Different exits can be least at different corners, so that there is one bound for each choice of a corner for each
     exit of `instance`. The result is None if a distance is open, a noise has no log-concave density, an output has no

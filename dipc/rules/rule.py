@@ -188,7 +188,7 @@ class BetaSummand(BoundEvidence):
 class ProvedClass:
     """The proof for a class of inputs: the obligation of `step` and the `other_obligations` hold.
 
-    - `dd` is the text of dd(u), a rational or `inf`, if all inputs of the class have the same, else None.
+    - `dd` is the text of dd(u), a rational or `inf`, if it is the same for all inputs of the class, else None.
     - `ceiling` proves an upper bound of alpha, so that the obligations cover all values of alpha·eps; None if alpha is
       unbounded, or not open.
     - `unverified` names the part of the proof that the checker cannot verify, or is None.
@@ -226,8 +226,8 @@ class Instance:
       not known.
     - `distances` has the claim's alpha and gamma.
     - `slots` are the inputs that are not of finite type, of which `whole` are ints.
-    - `slack_forms()` returns the slacks of the original instance, if this one was made by uniting or weighting exits;
-      else it is None.
+    - `slack_forms()` returns the slacks of the original instance. If this instance was not made from another one,
+      `slack_forms` is None.
     - `find_near(gamma)` returns an event of noises in which the output is near det's, whichever exit is taken and for
       every tolerance from `gamma` on. It returns None if no event is known.
 
@@ -260,7 +260,7 @@ class Instance:
 
     @cached_property
     def forms(self) -> Sequence[Affine]:
-        """The slacks of all events of all exits, to this answer and to others, before any exits were united."""
+        """The slacks of all events of all exits, to the right answer and to others, before any exits were united."""
         return list(dict.fromkeys(self._slacks())) if self.slack_forms is None else self.slack_forms()
 
     def _slacks(self) -> Iterator[Affine]:

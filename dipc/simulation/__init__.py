@@ -2,7 +2,7 @@
 
 This is a second opinion. Programs are read twice in dipc: by the engine (`dipc.text`, `dipc.chain`) and by the checker
 of certificates (`dipc.verifier`), which share no code. Simulation runs the checker's reading, so that a count that
-contradicts an exact probability shows a mistake in one of the two. Imports of the language and its meaning come from
+contradicts an exact probability shows a mistake in one of the two. For the language and its meaning, this room imports
 the checker alone. Simulation needs NumPy, as no other room does: importing this package raises DiagnosticError if NumPy
 is not installed.
 """

@@ -119,7 +119,8 @@ def expect(
 ) -> Expected:
     """Return the exact probabilities of `program` at `input`: of all finite outputs, or of the `events`.
 
-    The real outputs of an event count within `gamma`. Raises DiagnosticError for mistakes in the program.
+    A real output of an event must be within `gamma` of the stated value. Raises DiagnosticError for mistakes in the
+    program.
     """
     if events:
         return Expected(
@@ -273,7 +274,7 @@ class ComparedTally(Record):
 def estimates(tally: Tally, reason: str, confidence: Fraction = CONFIDENCE) -> ComparedTally:
     """Return the counts of `tally` alone, by decreasing count, with the `reason` why no exact probability is known.
 
-    The intervals around the counts hold together with `confidence`.
+    With probability `confidence`, all intervals around the counts contain the true probabilities.
     """
     return judge(tally, nothing(Undecided(reason), tally.events), confidence)
 

@@ -496,7 +496,7 @@ def conform(
     down to its multiples, and the exact law is that of the rounded outputs. Finite outputs are compared together, each
     int output by its values, and each real one by cells that the first tenth of the samples chooses.
 
-    Three tests hold together with `confidence` if the implementation has this distribution:
+    With probability at least `confidence`, an implementation with this distribution passes all of three tests:
 
     - every exact probability lies in the Clopper-Pearson interval of its cell;
     - the noises do not look as if they had another scale (a likelihood-ratio test);

@@ -37,8 +37,8 @@ class Tally:
     """The results of `runs` independent runs of the program at one input and one eps.
 
     `outputs` are the names of the finite outputs, in order. `counts` has the count of each combination of their values
-    (None: never assigned), and `hits` the count of each of `events`, whose real outputs count within `gamma`. Equal
-    arguments of `run`, including the seed, give equal tallies.
+    (None: never assigned), and `hits` the count of each of `events`, in which real outputs must be within `gamma` of
+    the stated values. Equal arguments of `run`, including the seed, give equal tallies.
     """
 
     program: CoreProgram
@@ -81,9 +81,10 @@ def run(
 ) -> Tally:
     """Run `program`, which has passed all checks, `runs` times at `input` and `eps`, and count its results.
 
-    The checker reads its text anew, with its constants. `input` has a value of the right type for every input. `given`
-    has the seed, the events to count and the limits. Raises DiagnosticError for a failure in some run, also GivenUp for
-    loops that do not end and programs that the checker does not read, and SimulationInterrupted on Ctrl-C.
+    The checker reads the text of the program again, with its constants. `input` has a value of the right type for every
+    input. `given` has the seed, the events to count and the limits. Raises DiagnosticError for a failure in some run,
+    also GivenUp for loops that do not end and programs that the checker does not read, and SimulationInterrupted on
+    Ctrl-C.
     """
     machine, source = compiled(program, eps)
     seed, events, gamma = given.get("seed", 0), tuple(given.get("events", ())), given.get("gamma", Fraction(0))
@@ -160,8 +161,8 @@ def joint_hits(
 ) -> JointHits:
     """Run `program` at both `inputs` with equal noises and count `event`, in `runs` independent pairs of runs.
 
-    The runs are at `eps`. The real outputs of `event` count within `gamma`. Equal `seed` give equal counts. Raises what
-    `run` raises.
+    The runs are at `eps`. A real output of `event` must be within `gamma` of the stated value. Equal values of `seed`
+    give equal counts. Raises what `run` raises.
     """
     machine, source = compiled(program, eps)
     hits = JointHits(0, 0, 0, 0)

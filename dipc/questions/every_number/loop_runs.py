@@ -80,7 +80,7 @@ class LoopSide:
 
 
 class Step(Protocol):
-    """A step from one head of the loop to the head with index `goal`, or to the exit (`goal` None)."""
+    """A step from one head of the loop to the head with index `goal`, or to the exit (if `goal` is None)."""
 
     @property
     def goal(self) -> int | None: ...

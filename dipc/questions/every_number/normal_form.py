@@ -77,7 +77,7 @@ def with_one_loop(program: ast.ProgramTree, number: QueryNumber, arrays: frozens
     """Return `program` with its loops up to m joined into one loop; the loops of its ideal are joined, too.
 
     `number` is m, and `arrays` are the names of the arrays whose last index is m. The program is unchanged if it has at
-    most one loop up to m, and its ideal, too. Raises NotUniform if the loops depend on each other.
+    most one loop up to m, and its ideal has at most one, too. Raises NotUniform if the loops depend on each other.
     """
     names = _fresh(program)
     own = tuple(declaration for declaration in program.declarations if isinstance(declaration, ast.VariableDecl))
@@ -677,5 +677,5 @@ def marked(tree: ast.ProgramTree, number: QueryNumber, constants: InNumber) -> t
 
 
 def rate_of_mark(rates: Rates | None, rate: Fraction) -> RationalFunction:
-    """Return the rate whose mark is `rate`; without `rates`, `rate` itself."""
+    """Return the rate whose mark is `rate`; if `rates` is None, return `rate` itself."""
     return RationalFunction.constant(rate) if rates is None else rates.of_marks[int(rate) - 1]

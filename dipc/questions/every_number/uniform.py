@@ -144,7 +144,8 @@ def uniform_loop(
     """Return the one loop of the uniform `program` and the arrays up to m, without looking at the ideal.
 
     m is the `number` of queries. For `privacy` there may be finite choices, and statements before the loop may use
-    array elements at the index before the first one. Raises NotUniform with the reason.
+    array elements at the index before the first one. Raises NotUniform, with the reason, for a program that is not
+    uniform.
     """
     arrays = parameter_arrays(program, number)
     loop = _loop(program.body, number, arrays, privacy=privacy)

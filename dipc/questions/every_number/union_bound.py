@@ -532,10 +532,10 @@ EPS = Unit(ONE)
 
 @frozen
 class CoefficientInequality(BoundEvidence):
-    """The inequality between two coefficients of (m - `start`)^`power`: in beta, and in a bound of the error.
+    """The inequality that a coefficient of beta is at least the same coefficient of the bound `total` of the error.
 
-    The bound is `total`; its coefficient must not be greater. If the inequalities hold for all powers, the claim holds
-    for every m >= `start`.
+    Both are coefficients of (m - `start`)^`power`. If the inequalities hold for all powers, the claim holds for every m
+    >= `start`.
     """
 
     start: int
@@ -582,9 +582,9 @@ class UnionProof:
     ) -> Iterator[tuple[Obligation, CoefficientInequality]]:
         """Yield (obligation, inequality) for each inequality that the proof for all m >= `start` needs.
 
-        Each obligation is about the variable in `intervals`, or in all intervals of the claim if it is None. The
-        inequality b >= c between coefficients of beta and of the error becomes the obligation 1 - c >= 1 - b. Raises
-        NotUniform if beta is not a polynomial in m.
+        Each obligation is about the variable in `intervals`, or in all intervals of the claim if `intervals` is None.
+        The inequality b >= c between coefficients of beta and of the error becomes the obligation 1 - c >= 1 - b.
+        Raises NotUniform if beta is not a polynomial in m.
         """
         coefficients = self.beta(start)
         for total in dict.fromkeys(self.unit.with_rates(total, start) for total in self.sums):
