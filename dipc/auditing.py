@@ -146,8 +146,8 @@ def audit(
 ) -> Audit:
     """Return a lower bound of the privacy loss of an implementation of `program` between two inputs.
 
-    `samples` has a pair for each of the two inputs: the input, and the outputs that the implementation gave there at
-    `eps`, as a sequence or as the path of a CSV file. The bound holds with probability `confidence`.
+    `samples` has a pair for each of the two inputs: the input, and the outputs that the implementation gave at this
+    input and at `eps`, as a sequence or as the path of a CSV file. The bound holds with probability `confidence`.
 
     Raises DiagnosticError for samples that do not fit the program, and for int outputs that are not an input plus one
     discrete Laplace noise. Raises ValueError for numbers out of range, Undecided if an exact probability is not known.
@@ -179,8 +179,8 @@ def judge_loss(
 ) -> Audit:
     """Return a lower bound of the privacy loss of an implementation of `program` between two inputs.
 
-    `values` has the values of each input by name, and `observed` the outputs that the implementation gave there at
-    `eps`. The bound holds with probability `confidence`. Raises Undecided if an exact probability is not known.
+    `values` has the values of each input by name, and `observed` the outputs that the implementation gave at each input
+    and at `eps`. The bound holds with probability `confidence`. Raises Undecided if an exact probability is not known.
     """
     core = program.core
     core.require_meaning(eps)

@@ -296,8 +296,9 @@ def estimate_loss(
     """Estimate log(p/p'), where p is the probability of `output` at `input`, and p' its probability at `adjacent`.
 
     `program` is run `runs` times at each input, for this `eps`, with the same noises at both. The options `given` are
-    `gamma`, `seed` and `confidence`: a real output may differ from that in `output` by `gamma`. Raises DiagnosticError
-    for values that do not fit the program and for a run that fails, ValueError for numbers out of range.
+    `gamma`, `seed` and `confidence`: a real output may differ from that in `output` by at most `gamma`. Raises
+    DiagnosticError for values that do not fit the program and for a run that fails, ValueError for numbers out of
+    range.
     """
     seed, confidence = given.get("seed", 0), given.get("confidence", CONFIDENCE)
     point, radius = exact_rational(eps, "eps"), exact_rational(given.get("gamma", 0), "gamma")

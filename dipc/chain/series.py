@@ -380,7 +380,7 @@ class RunTemplate:
         return RunGraph(self._drawn({}), conditions, tuple([step for step, _ in self._steps]), self._live)
 
     def graph(self, inputs: Mapping[int, Fraction]) -> RunGraph:
-        """Return the graph at `inputs`; its measure is the probability of the answer there."""
+        """Return the graph at `inputs`; its measure is the probability of the answer at these inputs."""
         conditions = tuple([Halfspace(coefficients, slack.evaluate(inputs)) for coefficients, slack in self._rows])
         steps = [step for step, guards in self._steps if all(guard.holds_at(inputs) for guard in guards)]
         return RunGraph(self._drawn(inputs), conditions, tuple(steps), self._live)

@@ -107,7 +107,8 @@ class Metric:
     def is_plain(self) -> bool:
         """Whether inputs are never infinitely far apart, and answers count as equal only if they are equal.
 
-        This holds for a program whose `metric` block has no condition of either kind.
+        This holds if the `metric` block has no condition about inputs that are infinitely far apart, and none about
+        answers that count as the same.
         """
         return self.core.apart is None and self.core.same is None
 
@@ -120,9 +121,9 @@ class Metric:
     ) -> Formula:
         """Return the condition under which `inputs` and `others` are infinitely far apart.
 
-        `whole` tests whether a form has integer values; by default, forms over int inputs of the program have. `among`
-        are the indices of the conditions of the `metric` block to use, by default all. Raises DiagnosticError for an
-        index out of range.
+        `whole` tests whether a form has integer values; by default, it accepts forms over int inputs of the program.
+        `among` are the indices of the conditions of the `metric` block to use, by default all. Raises DiagnosticError
+        for an index out of range.
         """
         formula = self.core.apart
         if formula is None:

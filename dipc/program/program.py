@@ -192,9 +192,9 @@ class Probabilities:
     def exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[tuple[EventTemplate, Closed | None], ...]:
         """Return the exits from the finite cells of `inputs` to those of `outputs`, as pairs (event, weight).
 
-        The weight is that of the exit's choices; None is 1. The exits hold for all values of the real and int inputs
-        and outputs: `probability` is the sum of their weights times the measures of their events. Raises Undecided past
-        a limit and DiagnosticError for programs that fail.
+        The weight is that of the exit's choices; None is 1. The exits are valid for all values of the real and int
+        inputs and outputs: `probability` is the sum of their weights times the measures of their events. Raises
+        Undecided past a limit and DiagnosticError for programs that fail.
         """
         plan = self._plan(inputs, outputs)
         if plan.graph is not None:

@@ -102,8 +102,8 @@ class ExpressionTable:
     """A table of expressions, each represented by its index in the table; equal forms have one index.
 
     A form is a tuple: ("constant", value), ("input", slot), ("draw", label), ("sum", constant, terms), ("if",
-    condition, then, otherwise), or an operation's name with the indices of its operands. `leaves` are the inputs and
-    draws that an expression depends on, as bits.
+    condition, then, otherwise), or an operation's name with the indices of its operands. `leaves` has, for each index,
+    the inputs and draws that the expression depends on, as bits.
     """
 
     def __init__(self) -> None:
@@ -524,9 +524,9 @@ _MOST_STEPS, _MOST_DEPTH = 100_000, 300
 class SymbolicRun:
     """A run of a program on expressions in place of values.
 
-    `inputs` and `outputs` map slots to expressions, which are stored once each in the `ExpressionTable` named `table`.
-    `draws` maps the expression of each draw to the draw, in the order of the text. The output of a variable that was
-    never assigned is None. A program with such a run never fails, whatever its inputs are.
+    `inputs` and `outputs` map slots to expressions of `table`, an `ExpressionTable`; an output that is never assigned
+    is mapped to None. `draws` maps the expression of each draw to the draw, in the order of the text. A program with
+    such a run never fails, whatever its inputs are.
     """
 
     def __init__(self, flow: Flow) -> None:

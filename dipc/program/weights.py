@@ -38,8 +38,8 @@ _REMEMBERED = 1_000
 class Weights:
     """The weights of one program's choices as functions of eps, each computed once.
 
-    They are probabilities at every eps of the intervals asked about. For a program with a single eps `only_at`, a
-    weight with a rational value there is a number.
+    They are probabilities at every eps of the question's intervals. For a program with a single eps `only_at`, a weight
+    with a rational value at this eps is a number.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class Weights:
         return known
 
     def negative_at(self, value: Closed) -> Fraction | None:
-        """Return an eps of the intervals at which `value` is negative, or None.
+        """Return an eps of the question's intervals at which `value` is negative, or None.
 
         Raises Undecided.
         """
