@@ -275,8 +275,8 @@ class _Writer:
     def _obligation(self, obligation: Obligation, read: Read | None) -> int:
         """Return the index of `obligation` in the certificate, where `read` is its beta as the checker reads it.
 
-        The proof is that of the decision which was made for the answer; only an obligation without one is decided now.
-        Raises Undecided if the obligation's bound is too long, or contains normal noise in a form that the checker
+        An obligation that was decided for the answer has the proof of that decision. Any other obligation is decided
+        now. Raises Undecided if the obligation's bound is too long, or contains normal noise in a form that the checker
         cannot enclose.
         """
         bound, intervals = obligation.bound, obligation.intervals

@@ -307,9 +307,10 @@ def _pairs(data: _Data, groups: Sequence[Sequence[int]]) -> list[list[list[str]]
 def _subject_data(one: _Data, sought: str, left_open: tuple[str, int] | None) -> tuple[object, ...]:
     """Return the fields of the document `one` other than its claim: its program, and its inputs or adjacency.
 
-    Two documents are about the same program and inputs if their results are equal. `sought` is the part of the claim
-    that the question seeks. If `left_open` is (m, least value) of a proof for every m, the result leaves out the value
-    of m. Raises Rejected if the document is about a smaller m, or if a row has its own value for `sought`.
+    Two documents are about the same program and inputs if this function returns equal fields for both. `sought` is the
+    part of the claim that the question seeks. If `left_open` is (m, least value) of a proof for every m, the result
+    leaves out the value of m. Raises Rejected if the document is about a smaller m, or if a row has its own value for
+    `sought`.
     """
     if left_open is not None:
         constants = dict(one["program"]["constants"])

@@ -290,10 +290,10 @@ class Agreement:
         return runs.ways(state, known, lambda state, guard: self._outcomes(state, guard, known))
 
     def _outcomes(self, state: State, guard: Guard, known: tuple[Guard, ...]) -> list[State]:
-        """Return the states after the open comparison `guard` in `state`: one for each result that runs may have.
+        """Return the states after the comparison `guard` in `state`: one for each result that runs may have.
 
-        A comparison of inputs may have both results; one of noises only the result that the inputs imply. `known` are
-        guards that the inputs satisfy.
+        `state` does not decide the comparison. A comparison of inputs may have both results, and a comparison of noises
+        only the result that the inputs imply. `known` are guards that the inputs satisfy.
         """
         if not any(i >= self._first_noise for i, _ in guard.form):
             states = [replace(state, inputs=(*state.inputs, side)) for side in (guard, guard.opposite())]
@@ -345,10 +345,10 @@ class Agreement:
     ) -> bool:
         """True only if inputs just across `guard` are at a finite distance from the inputs that take the path `way`.
 
-        Some inputs are infinitely far apart by the `metric` block of the ideal. Here an input that takes `way`, a path
-        of the ideal, moves on a straight line in the direction -`direction`, until `guard` no longer holds. The linear
-        form of `guard` falls by `width` for each unit of length on this line. `entry` has the finite inputs of the
-        iteration. False if `guard` contains an input that is not an element of an array.
+        The `metric` block of the ideal may say that some inputs are infinitely far apart. An input that takes `way`, a
+        path of the ideal, is moved on a straight line in the direction -`direction`, until `guard` no longer holds. The
+        linear form of `guard` falls by `width` for each unit of length on this line. `entry` has the finite inputs of
+        the iteration. The result is False if `guard` contains an input that is not an element of an array.
         """
         slots = self._distances.machine.slots
         if any(slots[i].name not in self.shape.own.elements for i, _ in guard.form):

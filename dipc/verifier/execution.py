@@ -486,8 +486,8 @@ class Execution:
     def _ahead(self, state: State) -> State:
         """Return the last state that the run from `state` reaches before it branches, draws or ends.
 
-        For speed, the states before it are skipped. No state is skipped in a program with `while`, or once noises are
-        constrained, because it may have to be united with other states that have the same next instruction.
+        For speed, the states before it are skipped. In a program with `while`, and once noises are constrained, no
+        state is skipped: states with the same next instruction may have to be united.
         """
         while self._goes_ahead and not state.known.rows:
             instruction = self.machine.code[state.at]

@@ -165,7 +165,7 @@ class _Symbolic(Execution):
         raise NotDerived("its `ideal` may not end")
 
     def sides(self, known: Constraints, row: NoiseHalfspace) -> list[Constraints]:
-        """Return `known` with each side of `row` that some input satisfies."""
+        """Return `known` with `row`, and `known` with the opposite of `row`, without those that no input satisfies."""
         if sum(map(len, self._waiting.values())) + len(self.ends) > MOST_PATHS:
             raise NotDerived(f"its `ideal` has more than {MOST_PATHS} paths")
         return [known & side for side in (row, row.opposite()) if not self.is_contradicted(known, side)]
@@ -461,7 +461,7 @@ class Ideal:
         return product(*choices)
 
     def _other_answers(self, path: Path, inputs: Sequence[Value], answer: tuple[Value, ...]) -> Iterator[list[Guard]]:
-        """Yield sets of guards that cut the inputs with another answer than `answer` out of `path`.
+        """Yield sets of guards that select the inputs of `path` with another answer than `answer`.
 
         An input of `path` has another answer if and only if it satisfies all guards of one of the sets. `answer` is the
         ideal's answer at `inputs`.

@@ -182,7 +182,8 @@ class _Rewriting:
     def _split(self, piece: _Piece) -> Iterator[_Piece]:
         """Yield pieces that together have the effect of `piece`.
 
-        A long expression is computed step by step, in pieces that read as few random slots as possible.
+        A long expression is computed step by step, in pieces that read as few random slots as possible. A slot is
+        random if it depends on a draw.
         """
         first = piece.code[0]
         match first:
@@ -203,7 +204,7 @@ class _Rewriting:
                 yield piece
 
     def _is_long(self, code: Code) -> bool:
-        """True if the expression `code` reads several random slots, and no real or int variable."""
+        """True if the expression `code` reads several slots that depend on draws, and no real or int variable."""
         read = [*places_in([code])]
         slots = {slot for place in read for slot in place.slots}
         finite = all(self.slots[slot].type not in ("real", "int") for slot in slots)
@@ -215,7 +216,7 @@ class _Rewriting:
     def _step_by_step(self, code: Code, stores: list[Instruction]) -> Code:
         """Append assignments to `stores`, and return an expression that has the value of `code` after the assignments.
 
-        The expression reads at most one random slot if possible.
+        If possible, the expression reads at most one slot that depends on a draw.
         """
         if not isinstance(code, Operation) or len(self._random_slots(code)) < 2:
             return code

@@ -197,7 +197,7 @@ class _Elimination:
         return self._product_integral(factors, frozenset(densities))
 
     def _alike(self, rows: Sequence[_Row], laws: Mapping[int, Law]) -> list[tuple[_Row, list[int]]]:
-        """Return groups of noises that have one integral, a function of one other noise.
+        """Return groups of noises whose integrals are equal functions of one other noise.
 
         The noises of a group have the same law. Each occurs in only one of `rows`, which compares it with the same
         other noise in the same way. Each group is (the half-space of its first noise, its noises). `laws` has the laws

@@ -536,7 +536,7 @@ def _normal_tails_are_positive(
 ) -> bool:
     """True only if Σ c·erfc(√r·eps)/2 is positive on [`start`, inf), for the pairs (r, c) of `tails`.
 
-    The sum is then positive even if e^(-r·eps²) replaces erfc(√r·eps) in summands with c < 0. Charges its work to
+    The proof makes the sum smaller: e^(-r·eps²) replaces erfc(√r·eps) in summands with c < 0. Charges its work to
     `budget`.
     """
     numbers: list[tuple[Ends, Fraction]] = []

@@ -248,9 +248,9 @@ class _Evaluation:
         return self.cell.sum(values[low + most : high + most + 1])
 
     def _values(self, branch: Branch) -> list[Series]:
-        """Return the joint probability that `branch` has the value v and all branches below it are within limits.
+        """Return the probabilities that `branch` has a value and all branches below it are within limits.
 
-        The list has an item for each integer v, from the least possible one to the greatest.
+        The list has an item for each integer value, from the least possible one to the greatest.
         """
         values = self._law(branch.noises)
         most = len(values) // 2
@@ -332,8 +332,8 @@ def summed_of(
 def _values_of(masses: Sequence[Mass], rows: Sequence[_Row], *, united: bool) -> _Values:
     """Return (values, the half-spaces `rows` over these values), where each value is a sum of noises from `masses`.
 
-    A value is one noise. If `united` is true, noises whose coefficients are proportional in all half-spaces are one
-    value.
+    If `united` is true, the noises of a value are those whose coefficients are proportional in all half-spaces.
+    Otherwise each value is one noise.
     """
     values: list[list[tuple[Mass, int]]] = []
     combined: list[_Row] = [({}, d) for _, d in rows]

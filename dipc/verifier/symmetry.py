@@ -66,7 +66,7 @@ _SHARED = frozenset(("*", "min", "max", "and", "or"))
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """The possible values of an expression, None for any number; `whole` if all of them are integers."""
+    """The possible `values` of an expression, None for any number; `whole` is true if all of them are integers."""
 
     values: frozenset[Value] | None
     whole: bool = False
@@ -507,7 +507,7 @@ class _Run:
         """Execute from `label` to `stop`, where all paths meet again, and return the variables there.
 
         `held` are the variables at `label`. `excluded` maps expressions to the values that they are known not to have.
-        `depth` is the number of branches around.
+        `depth` is the number of branches inside which `label` is.
         """
         if depth > MOST_DEPTH:
             raise NotDerived("branches are too deep")

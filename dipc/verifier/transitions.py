@@ -100,7 +100,7 @@ class _Segments(Execution):
         return [(self._key(each), self._number(weight)) for weight, _, each in after]
 
     def _key(self, state: State) -> Key:
-        """Return a key for `state`: after two states with equal keys, runs are equal.
+        """Return a key for `state`: from two states with equal keys on, all runs are equal.
 
         The key has the next instruction that is not a jump, and the values that may be read later.
         """
