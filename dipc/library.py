@@ -323,7 +323,7 @@ def _cells(row: RowResult) -> tuple[str, ...]:
 
 
 def _row_text(row: RowResult) -> str:
-    if isinstance(row, ClassResult) and row.note is not None and not row.input:
+    if isinstance(row, ClassResult) and not row.input:
         return ", ".join(row.note.conditions) or "all inputs"
     return assignment_text(row.input) if row.input else "no inputs"
 

@@ -36,13 +36,9 @@ from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.all_numbers import AllNumbers, NumberResult
 from dipc.questions.every_number.union_bound import UnionEvidence
 from dipc.questions.report import ClassResult, Evidence, Refuted, RowResult
-from dipc.rules.halfspaces import Ceiling, Moving, SlackBound, bound_of
-from dipc.rules.rule import (
-    Farkas,
-    ProvedClass,
-    Unverified,
-    Variable,
-)
+from dipc.rules.goal import Proof
+from dipc.rules.halfspaces import SlackBound, bound_of, step_of, still
+from dipc.rules.rule import Farkas, Variable
 from dipc.text.ast import BaseType, mentions
 from dipc.verifier.claims import Beta as Read
 from dipc.verifier.claims import Claim as ClaimReader
@@ -128,8 +124,8 @@ class _Writer:
     def _class(self, row: ClassResult, constants: dict[str, Fraction]) -> dict[str, Any]:
         note = row.note
         data: dict[str, Any] = {
-            "answer": {} if note is None else dict(note.answer),
-            "where": [] if note is None else list(note.conditions),
+            "answer": dict(note.answer),
+            "where": list(note.conditions),
             "halfspaces": [_halfspace(half) for half in row.facets],
             "beside": [],
             "verdict": str(_certified(row)),
@@ -142,63 +138,62 @@ class _Writer:
 
     def _evidence(self, row: ClassResult, reader: ClaimReader) -> dict[str, Any]:
         match row.evidence:
-            case Unverified(reason=reason):
+            case str(reason):
                 return {"open": reason}
-            case Ceiling():
+            case SlackBound():
                 return {"empty": True}
             case Refuted() as refuted:
                 return {"witness": self._witness(refuted, reader)}
-            case ProvedClass(unverified=str(unverified)) as proved:
-                counted = self._claim_at_distance_one(proved, reader, row.facets) if proved.counted else None
+            case Proof(unverified=str(unverified)) as proof:
+                counted = self._claim_at_distance_one(proof, reader, row.facets) if proof.counted else None
                 return {"open": unverified} if counted is None else {"required": counted}
-            case ProvedClass() as proved:
-                return {"required": self._proved(proved, reader)}
+            case Proof() as proof:
+                return {"required": self._proved(proof, reader)}
             case None:
                 assert row.vacuous or row.verdict is Verdict.UNDECIDED, "a class that is decided has evidence"
                 return {"reason": row.reason or "its claim is vacuous, so there is nothing to certify"}
         raise AssertionError(row.evidence)
 
-    def _proved(self, proved: ProvedClass, reader: ClaimReader) -> dict[str, Any]:
-        posed = proved.step
-        why = posed.evidence
+    def _proved(self, proof: Proof, reader: ClaimReader) -> dict[str, Any]:
+        asked, why = proof.goal.required, proof.evidence
+        ceiling = proof.goal.ceiling if asked.alpha_rate else None
         assert isinstance(why, Farkas)
-        beta = as_read(lambda: required(reader, str(posed.variable), proved.dd, Budget()).beta)
+        beta = as_read(lambda: required(reader, str(asked.variable), asked.dd, Budget()).beta)
         return {
-            "variable": str(posed.variable),
-            "dd": proved.dd,
-            "greatest": None if proved.ceiling is None else coefficients_data(proved.ceiling.weights),
+            "variable": str(asked.variable),
+            "dd": asked.dd,
+            "greatest": None if ceiling is None else coefficients_data(ceiling.weights),
             "kind": str(why.derivation),
             "slacks": [_slack(slack) for slack in dict.fromkeys(why.slacks)],
-            "obligations": [self._obligation(each, beta) for each in (posed.obligation, *proved.other_obligations)],
+            "obligations": [self._obligation(each, beta) for each in proof.obligations],
         }
 
     def _claim_at_distance_one(
-        self, proved: ProvedClass, reader: ClaimReader, facets: Sequence[Moving]
+        self, proof: Proof, reader: ClaimReader, facets: Sequence[Affine]
     ) -> dict[str, Any] | None:
         """Return, as JSON, the claim about the inputs at distance 1; None unless it implies the whole claim.
 
-        `proved` is the class with its proof, and `facets` are the half-spaces of the class. The claim at distance 1
+        `proof` is the proof for the class, and `facets` are the half-spaces of the class. The claim at distance 1
         implies the whole claim if all distances are integers, and if beta decreases slowly enough: the checker needs a
         proof that e^(r·distance·eps)·beta never decreases as the distance grows, for some number r. `reader` evaluates
         beta. The result is None if an input is real.
         """
         if any(slot.type is BaseType.REAL for slot in self._program.core.input_slots):
             return None
-        posed = proved.step
-        if posed.variable is not Variable.EPS or as_read(lambda: least_decay(reader, Budget())) is None:
+        if as_read(lambda: least_decay(reader, Budget())) is None:
             return None
         beta = as_read(lambda: reader.terms({}, "1", Budget())[2])
         if beta is None:
             return None
-        every = [self._obligation(each, beta) for each in (posed.obligation, *proved.other_obligations)]
+        every = [self._obligation(each, beta) for each in proof.obligations]
         return {
-            "variable": str(posed.variable),
+            "variable": str(Variable.EPS),
             "dd": None,
             "greatest": None,
             "kind": Kind.DISTANCES.value,
             "slacks": [
                 _slack(bound)
-                for slack in proved.counted
+                for slack in proof.counted
                 if not slack.radius and (bound := bound_of(slack.form, facets, slack.weights)) is not None
             ],
             "obligations": every,
@@ -313,8 +308,8 @@ def _plain(obligation: Obligation) -> Read | None:
     return (((read_ring(ring_data(beta)), ONE),),)
 
 
-def _halfspace(half: Moving) -> dict[str, Any]:
-    return {**_form(half.form), "step": rational(half.step)}
+def _halfspace(half: Affine) -> dict[str, Any]:
+    return {**_form(still(half)), "step": rational(step_of(half))}
 
 
 def _form(form: Affine) -> dict[str, Any]:

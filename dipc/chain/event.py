@@ -151,8 +151,7 @@ def _slack(form: Affine, means: tuple[Affine, ...]) -> Affine:
 
     Many exits share the cached result.
     """
-    over = centered(form, {noise: mean for (noise, _), mean in zip(form.noises, means, strict=True)})
-    return Affine((), over.inputs, over.constant)
+    return centered(form, {noise: mean for (noise, _), mean in zip(form.noises, means, strict=True)}).noiseless
 
 
 def _interval(member: int, weight: NoiseWeight) -> ComponentTemplate:

@@ -358,7 +358,7 @@ class RunTemplate:
         self._rows: list[tuple[Terms, Affine]] = []
         for item in items:
             coefficients = tuple([(places[noise], c) for noise, c in item.form.noises])
-            self._rows.append((coefficients, Affine((), item.form.inputs, item.form.constant)))
+            self._rows.append((coefficients, item.form.noiseless))
         self._steps = [
             (
                 RunStep(source, goal, tuple([number[item] for item in path if item.form.noises])),

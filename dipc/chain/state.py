@@ -88,6 +88,11 @@ class Affine:
     def is_number(self) -> bool:
         return not self.noises and not self.inputs
 
+    @property
+    def noiseless(self) -> Affine:
+        """The form with 0 in place of its noises."""
+        return Affine((), self.inputs, self.constant)
+
     def __add__(self, other: Affine) -> Affine:
         return combination(((_ONE, self), (_ONE, other)), _ZERO)
 

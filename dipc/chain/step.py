@@ -366,7 +366,7 @@ def _noise(flow: Flow, state: State, draw: SampleNoise, slot: int) -> tuple[Nois
     flow of the program.
     """
     form = _affine(flow, state, slot, draw.mean)
-    mean = Affine((), form.inputs, form.constant)
+    mean = form.noiseless
     assert all(noise.id != state.label for noise in state.noises), "reals and ints are not drawn in a loop"
     version = flow.versions.get(state.label, {}).get(slot)
     name = flow.program.slots[slot].name

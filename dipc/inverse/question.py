@@ -648,7 +648,7 @@ def _best_steps(case: ClassCase, first: Sequence[ProofStep], engine: Engine) -> 
     def needed(proof: Proof) -> Fraction | None:
         missing = _shortfall(proof, engine)
         # A proof in another variable counts only where there is none in this one, or where it holds.
-        return missing if not missing or case.is_comparable(proof.first_step) else None
+        return missing if not missing or case.is_comparable(proof.steps[0]) else None
 
     choice = case.least_needing(needed, Fraction(0))
     if not choice.proofs:

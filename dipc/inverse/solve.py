@@ -842,7 +842,7 @@ def forms_of(source: Source, engine: Engine, row: RowResult) -> Sequence[Written
             case EveryInput(), _:
                 posed = next(case for case in source.cases() if case.number == row.row).steps()
                 return _written(posed, engine, source.program.core.only_at)
-            case AllNumbers(), ClassResult(note=note) if note is not None and note.conditions:
+            case AllNumbers(), ClassResult(note=note) if note.conditions:
                 return _for_numbers(source, engine, note)
     except Undecided:
         pass

@@ -78,7 +78,7 @@ def _numbers_line(report: Report) -> str:
                 return f"accurate: {everything}, vacuously ({vacuous_why(report)})"
             some = f"; {counts.vacuous} of {count(counts.rows, 'case')} vacuously, as {vacuous_why(report)}"
             classes = (row for row in report.rows if isinstance(row, ClassResult))
-            notes = [one.note for row in classes for one in (row, *row.rows) if one.note is not None]
+            notes = [one.note for row in classes for one in (row, *row.rows)]
             totals = any(note.method is Method.TOTALS for note in notes)
             proof = "a proof for all values of the totals" if totals else "a union-bound proof"
             return f"accurate: {everything} ({proof}{some if counts.vacuous else ''})"
@@ -119,7 +119,7 @@ def outcome(
 
 def _report_parts(report: Report, statement: Statement) -> Iterator[ReportBlock]:
     rows = [row for row in report.rows if isinstance(row, ClassResult)]
-    notes = [row.note for row in rows if row.note is not None]
+    notes = [row.note for row in rows]
     methods = Counter(note.method for note in notes)
     yield section(
         None,
@@ -131,7 +131,7 @@ def _report_parts(report: Report, statement: Statement) -> Iterator[ReportBlock]
         ),
     )
     if statement.numbers is not None:
-        proved = [row.note for row in rows if row.verdict is Verdict.ACCURATE and row.note is not None]
+        proved = [row.note for row in rows if row.verdict is Verdict.ACCURATE]
         yield section(None, *[(", ".join(note.conditions), _METHODS[note.method]) for note in proved])
         rows = [row for row in rows if row.verdict is not Verdict.ACCURATE]
     yield from findings(rows, _letter(report), near_sign(report.stated))
@@ -211,7 +211,6 @@ def class_fields(row: RowResult) -> Iterable[tuple[str, str]]:
     If the class represents other classes, another pair has the number of classes.
     """
     assert isinstance(row, ClassResult)
-    assert row.note is not None
     facets = row.note.conditions
     rest = f" and {len(facets) - _SHOWN_FACETS} more" if len(facets) > _SHOWN_FACETS else ""
     yield "inputs", (", ".join(facets[:_SHOWN_FACETS]) + rest) if facets else "all"
@@ -223,7 +222,6 @@ def class_fields(row: RowResult) -> Iterable[tuple[str, str]]:
 
 def _proved(letter: str, sign: str, row: ClassResult) -> Sequence[Part]:
     note = row.note
-    assert note is not None
     why = f" vacuously, as {f'dd {sign} alpha' if row.says is None else 'beta ≥ 1'}" if row.vacuous else ""
     pairs = [*class_fields(row)]
     if note.corner and note.exact:

@@ -387,7 +387,7 @@ def _middles(program: Program, values: Mapping[str, Value], slot: int) -> set[in
         form = exit_.state.outputs[slot]
         if isinstance(form, Affine):
             over = centered(form, {noise.id: noise.mean for noise in exit_.state.noises})
-            middles.add(floor(Affine((), over.inputs, over.constant).evaluate(numbers)))
+            middles.add(floor(over.noiseless.evaluate(numbers)))
     return middles
 
 

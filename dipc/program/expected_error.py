@@ -285,7 +285,7 @@ class _Area:
                 variable = drawn[noise]
                 noises.append(Noise(variable.law, variable.rate, variable.mean.evaluate(reals)))
         coefficients = tuple(sorted([(places[noise], c) for noise, c in form.noises]))
-        alone = Affine((), form.inputs, form.constant).evaluate(reals)
+        alone = form.noiseless.evaluate(reals)
         # The noises of an event can be shifted, together with its constraints.
         shift = alone + sum((c * drawn[noise].mean.evaluate(reals) for noise, c in form.noises), _ZERO)
         return _Area(tuple(noises), tuple(constraints), coefficients, shift)

@@ -45,11 +45,12 @@ from dipc.program.program import Program
 from dipc.questions.every_input import ClassCase, EveryInput
 from dipc.questions.report import ClassResult, Method, Refuted, RowResult
 from dipc.questions.source import Settling
-from dipc.rules.centered_exits import CenteredExit, ConvexPiece, NoiseComponent, connected
+from dipc.rules.centered_exits import CenteredExit, NoiseComponent, connected
 from dipc.rules.clamps import near_in_a_box
 from dipc.rules.class_claim import ClassClaim
 from dipc.rules.every_rule import CoveringProofs, Needed
 from dipc.rules.goal import ConvexClass
+from dipc.rules.halfspaces import has_gamma
 from dipc.rules.rule import ProofStep
 from dipc.sign.piecewise import BetaForm
 from dipc.text.ast import mentions
@@ -231,7 +232,7 @@ def question_about_all(program: Program, options: ClaimOptions, *, scaled: bool 
     decided_by: type[ClassCase] = ClassCase
     if claim.both_open:
         decided_by = BothOpenCase
-    elif claim.at_distance and claim.gamma is not None and not claim.gamma_moves and claim.open().gamma:
+    elif claim.at_distance and claim.gamma is not None and not claim.gamma_moves and claim.open().gamma_base:
         decided_by = OneGammaCase if claim.open().beta is None else ClassCase
     return EveryInput(program, claim, scaled=scaled, decided_by=decided_by)
 
@@ -246,19 +247,19 @@ def _right_and_near(
     """
 
     def case(options: ClaimOptions, exits: Sequence[CenteredExit]) -> ClassCase:
-        return ClassCase(source.asking(options), replace(convex, piece=ConvexPiece(convex.piece.guards, tuple(exits))))
+        return ClassCase(source.asking(options), replace(convex, exits=tuple(exits)))
 
     right = replace(source.options, alpha="dd", gamma=0, beta=halves_of_beta.alpha)
     near = replace(source.options, alpha=0, gamma=gamma, beta=halves_of_beta.gamma)
-    for exits in _exit_sets(convex.piece.exits):
+    for exits in _exit_sets(convex.exits):
         others = dict.fromkeys(map(_nearness_alone, exits))
         yield [case(right, [*map(_finite_alone, exits)]), *[case(near, [centered]) for centered in others]]
-    if len(convex.piece.exits) > 1 and not convex.inputs.incomplete:
+    if len(convex.exits) > 1 and not convex.inputs.incomplete:
         with suppress(Undecided):
             ends = source.exits.ends(convex.inputs.finite, convex.inputs.region)
             box = near_in_a_box(*ends, convex.guards)
             if box is not None:
-                yield [case(right, [*map(_finite_alone, convex.piece.exits)]), case(near, [box])]
+                yield [case(right, [*map(_finite_alone, convex.exits)]), case(near, [box])]
 
 
 def _at_gamma(refuted: RowResult, gamma: Fraction) -> RowResult:
@@ -284,7 +285,7 @@ def _exit_sets(exits: Sequence[CenteredExit]) -> Iterator[Sequence[CenteredExit]
 
 def _shares(centered: CenteredExit) -> bool:
     """Return True if a noise of `centered` both determines the finite outputs and is compared with another output."""
-    return any(len({bool(half.radius) for half in component.halfspaces}) > 1 for component in centered.parts)
+    return any(len({has_gamma(half) for half in component.halfspaces}) > 1 for component in centered.parts)
 
 
 def _finite_alone(centered: CenteredExit) -> CenteredExit:
@@ -300,6 +301,6 @@ def _only(centered: CenteredExit, *, near: bool) -> tuple[NoiseComponent, ...]:
         [
             part
             for component in centered.parts
-            for part in connected(component, [half for half in component.halfspaces if bool(half.radius) is near])
+            for part in connected(component, [half for half in component.halfspaces if has_gamma(half) is near])
         ]
     )

@@ -96,10 +96,10 @@ def _decided(case: ClassCase, engine: Engine, bound: Bound, entry: RowResult, *,
     bound; only then can the claim be refuted. The result shows the output, alpha and gamma of `entry`.
     """
     required = case.goal.required
-    if required.beta is None or required.distances.is_open:
+    if required.beta is None or required.is_open:
         raise OutsideFragment("the claim about errors depends on a distance that is left open")
     decision = engine.decide(Obligation(bound, required.beta, case.goal.intervals))
-    if decision.verdict is Verdict.INACCURATE and not (equal and not required.distances.alpha_base):
+    if decision.verdict is Verdict.INACCURATE and not (equal and not required.alpha_base):
         decision = Decision.undecided("the bound of the expected error exceeds the claim")
     return RowResult(
         case.number,
@@ -134,9 +134,9 @@ def _noise(states: Sequence[ExitState], slot: int, answer: Affine, guards: Seque
         outputs.append((value, state))
     for form in dict.fromkeys(value for value, _ in outputs if value.noises):
         over = centered(form, means)
-        noise = form - Affine((), over.inputs, over.constant)
+        noise = form - over.noiseless
         if all(_is_less(value - answer, noise, state, guards) for value, state in outputs):
-            return over - Affine((), over.inputs, over.constant), all(value - answer == noise for value, _ in outputs)
+            return over - over.noiseless, all(value - answer == noise for value, _ in outputs)
     raise OutsideFragment(
         "expected errors for every input are known only if the output differs from the answer by at most its noise"
     )

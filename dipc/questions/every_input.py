@@ -31,7 +31,6 @@ from dipc.program.program import Program
 from dipc.questions.report import (
     ClassNote,
     ClassResult,
-    DescribedClass,
     Evidence,
     Method,
     Refuted,
@@ -41,17 +40,17 @@ from dipc.questions.report import (
     input_texts,
 )
 from dipc.questions.source import Case, Settling, Source, reported
-from dipc.rules.centered_exits import CenteredExit, ConvexPiece, ExitFinder, pieces
-from dipc.rules.class_claim import ClassClaim, Requirement
+from dipc.rules.centered_exits import ExitFinder, pieces
+from dipc.rules.class_claim import ClassClaim
 from dipc.rules.every_rule import (
     CoveringProofs,
-    Established,
     Needed,
     all_facets,
     by_distances,
     established_as_a_whole,
     established_by_integers,
     first_established,
+    is_simple,
     known_region,
     least_needing,
     proved_in_parts,
@@ -61,7 +60,7 @@ from dipc.rules.every_rule import (
 from dipc.rules.exchange import classes_up_to_exchange
 from dipc.rules.facets import FacetMetric, choices, facet_metric, facets
 from dipc.rules.goal import ConvexClass, Goal, Proof, Setting, has_static_facets, near_answers, stated_goal
-from dipc.rules.halfspaces import Ceiling, Moving
+from dipc.rules.halfspaces import GAMMA, SlackBound, at_alpha, inwards, point_at, step_of
 from dipc.rules.input_classes import InputClass, Section, classes, finite_cases, same_answers
 from dipc.rules.least_slacks import Lower
 from dipc.rules.renaming import Pattern, PatternFinder
@@ -70,9 +69,8 @@ from dipc.rules.rule import (
     Derivation,
     Farkas,
     ProofStep,
-    ProvedClass,
+    Requirement,
     Sharpness,
-    Unverified,
     Variable,
 )
 from dipc.sign.interval import Interval
@@ -131,19 +129,7 @@ _FIRST_PATTERNS = 64
 _MOST_POINTS, _LEAST_POINTS = 400, 30
 
 
-class ClassSource(Source):
-    """A claim about infinitely many inputs, decided class by class."""
-
-    def __init__(self, program: Program, claim: ClassClaim) -> None:
-        super().__init__(program, claim.intervals, claim.texts)
-        self.claim = claim
-
-    @property
-    def warnings(self) -> tuple[Diagnostic, ...]:
-        return self.claim.warnings
-
-
-class EveryInput(ClassSource):
+class EveryInput(Source):
     """The claim about every real and int input of one program.
 
     Its cases are convex classes of inputs that together cover all inputs that satisfy the precondition `requires`.
@@ -167,7 +153,8 @@ class EveryInput(ClassSource):
         `decided_by`, by default `ClassCase`. Raises DiagnosticError for a program whose inputs cannot be divided into
         classes.
         """
-        super().__init__(program, claim)
+        super().__init__(program, claim.intervals, claim.texts)
+        self.claim = claim
         self._decided_by = decided_by or ClassCase
         self.scaled: bool = scaled if like is None else like.scaled
         self.ideal: Ideal = Ideal(program) if like is None else like.ideal
@@ -178,7 +165,7 @@ class EveryInput(ClassSource):
         self.exits: ExitFinder = (
             like.exits if like is not None and like.near == self.near else ExitFinder(program, self.near)
         )
-        self._known_sides: dict[Section, Sequence[tuple[Constraint, Moving]]] = {}
+        self._known_sides: dict[Section, Sequence[tuple[Constraint, Affine]]] = {}
         self._patterns = PatternFinder(frozenset(self.ideal.whole_inputs))
         #: By the key of a pattern, a class that was proved.
         self._proved: dict[object, tuple[Pattern, ClassResult]] = {}
@@ -203,6 +190,10 @@ class EveryInput(ClassSource):
     @property
     def subject(self) -> str:
         return "all inputs"
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        return self.claim.warnings
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
         report = super().report(rows, engine, interrupted=interrupted)
@@ -335,26 +326,26 @@ class EveryInput(ClassSource):
                 inputs = replace(inputs, incomplete=True)
             alike = [((), inputs)] if self.near is None else same_answers(self.near, inputs, self._answers)
             every = [
-                (one, piece)
+                (one, (*guards, *more), taken)
                 for extra, one in alike
                 for part in parts
-                if not contradict([*inputs.region.guards, *extra, *part])
-                for piece in self._pieces(one, (*extra, *part), exits)
+                if not contradict(guards := (*inputs.region.guards, *extra, *part))
+                for more, taken in pieces(guards, exits, self.ideal.program.limits.pieces)
             ]
         except Undecided as undecided:
-            moving = tuple(Moving(guard.form, _ZERO) for guard in inputs.region.guards)
-            yield ConvexClass(0, inputs, ConvexPiece((), ()), (), moving, undecided.reason)
+            still = tuple(guard.form for guard in inputs.region.guards)
+            yield ConvexClass(0, inputs, inputs.region.guards, (), (), still, undecided.reason)
             return
-        known: dict[Region, tuple[tuple[Moving, ...], Sequence[tuple[Moving, ...]]]] = {}
-        for one, piece in every:
-            inside = known_region(self.setting, one, piece)
+        known: dict[Region, tuple[tuple[Affine, ...], Sequence[tuple[Affine, ...]]]] = {}
+        for one, guards, taken in every:
+            inside = known_region(self.setting, one, guards)
             if inside not in known:
                 known[inside] = self._facets(one, inside)
             own, sides = known[inside]
             for side in sides:
-                yield ConvexClass(0, one, piece, side, all_facets(one, own, piece.guards, side))
+                yield ConvexClass(0, one, guards, taken, side, all_facets(own, guards, side))
 
-    def _facets(self, inputs: InputClass, inside: Region) -> tuple[tuple[Moving, ...], Sequence[tuple[Moving, ...]]]:
+    def _facets(self, inputs: InputClass, inside: Region) -> tuple[tuple[Affine, ...], Sequence[tuple[Affine, ...]]]:
         if inputs.sections:
             by_guard = dict(chain.from_iterable(map(self._sides_of, inputs.sections)))
             own = tuple([by_guard[guard] for guard in inputs.region.guards])
@@ -366,7 +357,7 @@ class EveryInput(ClassSource):
             return own, ((),)
         return own, choices(inside, inputs.rivals, self.metric, slanted=self.near is not None)
 
-    def _is_static_at_edges(self, inputs: InputClass, own: Sequence[Moving]) -> bool:
+    def _is_static_at_edges(self, inputs: InputClass, own: Sequence[Affine]) -> bool:
         """Return True if every facet that does not move with alpha is a bound set by `requires`.
 
         No input lies beyond such a bound. `own` has one facet for each guard of the class `inputs`, in the order of the
@@ -377,25 +368,19 @@ class EveryInput(ClassSource):
             return False
         edges = {guard.guard for guards in allowed.sets(inputs.finite) for guard in guards}
         pairs = zip(inputs.region.guards, own, strict=True)
-        return all(facet.step or guard.guard in edges for guard, facet in pairs)
+        return all(step_of(facet) or guard.guard in edges for guard, facet in pairs)
 
     @cached_property
     def _is_about_every_input(self) -> bool:
         """True if alpha is 0, so that the claim is about inputs at any distance from other answers."""
         return not self.claim.at_distance and not self.claim.alpha_number()
 
-    def _sides_of(self, section: Section) -> Sequence[tuple[Constraint, Moving]]:
+    def _sides_of(self, section: Section) -> Sequence[tuple[Constraint, Affine]]:
         if section not in self._known_sides:
             instead = [Region(guards, ()) for guards in section.instead]
             sides = facets(Region(section.guards, ()), instead, self.metric)
             self._known_sides[section] = tuple(zip(section.guards, sides, strict=True))
         return self._known_sides[section]
-
-    def _pieces(
-        self, inputs: InputClass, extra: Sequence[Constraint], exits: Sequence[CenteredExit]
-    ) -> Iterator[ConvexPiece]:
-        for piece in pieces([*inputs.region.guards, *extra], exits, self.ideal.program.limits.pieces):
-            yield replace(piece, guards=(*extra, *piece.guards))
 
     @cached_property
     def _answers(self) -> tuple[Sequence[Answer], ...]:
@@ -416,7 +401,7 @@ class Unsorted:
 
     def undecided_row(self) -> ClassResult:
         alpha, nothing = self.source.claim.alpha_text, PiecewiseForm(ExpPoly.ZERO)
-        note = ClassNote(Method.NONE)
+        note = ClassNote(Method.NONE, self.source.program.core)
         return ClassResult(self.number, {}, {}, alpha, nothing, "", Verdict.UNDECIDED, reason=self.reason, note=note)
 
     def settle(self) -> Settling:
@@ -450,14 +435,13 @@ class RenamedClass:
     def settle(self) -> Settling:
         yield from ()
         core, region, finite = self.source.program.core, self.inputs.region, self.inputs.finite
-        result = self.proved
+        convex, result = ConvexClass(self.number, self.inputs, region.guards, (), (), ()), self.proved
         note = result.note
-        assert note is not None, "a class has a note"
         corner = None if note.hardest is None else self.pattern.corner_of(self.other, note.hardest)
-        note = replace(note, inputs=DescribedClass(core, region, finite, region.guards, ()), hardest=corner)
+        note = replace(note, convex=convex, hardest=corner)
         shown: Mapping[str, str] = {}
         if corner is not None and result.input:
-            shown = input_texts(core, {**finite, **corner.at_alpha(Fraction(result.alpha))})
+            shown = input_texts(core, {**finite, **point_at(corner, Fraction(result.alpha))})
         return replace(result, row=self.number, input=shown, output=answer_texts(core, region), note=note)
 
 
@@ -596,7 +580,7 @@ class ClassCase:
                     choice = CoveringProofs(max(choice.needed, _ONE), (whole, *others))
                 if choice.is_less(best):
                     best = CoveringProofs(
-                        choice.needed, tuple([replace(proof, bound_evidence=self.summand) for proof in choice.proofs])
+                        choice.needed, tuple([replace(proof, evidence=self.summand) for proof in choice.proofs])
                     )
         return best
 
@@ -625,7 +609,7 @@ class ClassCase:
         Raises Undecided and DiagnosticError as `goal` does.
         """
         goal = self.goal
-        return goal.is_about_integers and self.convex.inputs.integral and bool(goal.required.distances.alpha_rate)
+        return goal.is_about_integers and self.convex.inputs.integral and bool(goal.required.alpha_rate)
 
     def least_at_distance(self, distance: int, needed: Needed) -> tuple[Sequence[ProofStep], CoveringProofs]:
         """Return (obligations, proofs) for the claim at the given integer `distance`; one of the two is empty.
@@ -644,7 +628,7 @@ class ClassCase:
         corner = goal.lower.corner
         if corner is None or not goal.holds_corner(self._distance):
             return False
-        return self._distance(corner.at_alpha(distance)) == distance
+        return self._distance(point_at(corner, distance)) == distance
 
     def is_exact_at(self, distance: int) -> bool:
         """Return True if the least probability at the integer `distance` is known. Raises Undecided as `goal` does."""
@@ -679,12 +663,11 @@ class ClassCase:
         Each limit is an obligation about alpha·eps, as explained in `dipc.rules.far_away`. Nothing is yielded if no
         limit is known. Raises Undecided and DiagnosticError as `goal` does.
         """
-        claim, distances = self.claim, self.goal.required.distances
+        claim = self.claim
         ray = self._ray() if self._beta_falls else None
         if ray is None:
             return
-        gamma = distances.gamma_base + _FAR[0] * distances.gamma_rate
-        probability = far_away.limit_of_probability(self.convex.piece.exits, *ray, distances.gamma_rate, gamma)
+        probability = far_away.limit_of_probability(self.convex.exits, *ray)
         for beta in far_away.limits_of_beta(claim.beta.value(claim.names(), open_divisors=True), claim.intervals):
             obligation = Obligation(probability, beta, (Interval.POSITIVE,))
             yield ProofStep(obligation, Variable.ALPHA_EPS, None, Sharpness.FAR_LIMIT)
@@ -698,11 +681,11 @@ class ClassCase:
         claim = self.claim
         if claim.both_open:
             return None
-        distances = self.goal.required.distances
+        distances = self.goal.required
         ray = None if distances.gamma_rate or claim.free_gamma or not self._beta_falls else self._ray()
         if ray is None:
             return None
-        bound = far_away.probability_however_far(self.convex.piece.exits, *ray, distances.gamma_base)
+        bound = far_away.probability_however_far(self.convex.exits, *ray)
         beta = claim.at_number(_ZERO).beta
         assert beta is not None, "at a number"
         return ProofStep(Obligation(bound, beta, claim.intervals), Variable.EPS, None, Sharpness.FAR_LIMIT)
@@ -710,9 +693,9 @@ class ClassCase:
     def _ray(self) -> tuple[Mapping[int, Fraction], Mapping[int, Fraction]] | None:
         """Return (an input of the class, a direction in which dd grows without limit), or None if none is found.
 
-        Both are mappings by slot. All points that lie in the direction from the input are in the class, and infinitely
-        many of these points have integers for the int inputs. At the input plus k times the direction, dd is at least k
-        - c, for a constant c.
+        Both are mappings by slot, and gamma is under its key. All inputs from the first one on in the direction are in
+        the class, and infinitely many of them have integers for the int inputs. At the first input plus k times the
+        direction, dd is at least k - c, for a constant c.
         """
         ideal, norm, whole = self.source.ideal, self.source.metric.norm, self.convex.inputs.whole
         own = ideal.metric.decisive(self.convex.inputs.region.answer)
@@ -722,7 +705,9 @@ class ClassCase:
         near, far = (integer_distances.at_distance(self.goal, distance).lower.corner for distance in _FAR)
         if self.convex.inputs.incomplete or near is None or far is None:
             return None
-        start, end = near.at_alpha(_FAR[0]), far.at_alpha(_FAR[1])
+        base, rate = self.goal.required.gamma_base, self.goal.required.gamma_rate
+        start = {**point_at(near, _FAR[0]), GAMMA: base + _FAR[0] * rate}
+        end = {**point_at(far, _FAR[1]), GAMMA: base + _FAR[1] * rate}
         direction = {slot: (end[slot] - value) / (_FAR[1] - _FAR[0]) for slot, value in start.items()}
         stays = all(far_away.holds_onwards(guard, start, direction) for guard in self.convex.guards)
         if not stays or any(start[slot].denominator != 1 for slot in whole):
@@ -760,11 +745,11 @@ class ClassCase:
         not about every eps > 0. Raises Undecided and DiagnosticError as `goal` does.
         """
         required = self.goal.required
-        if not required.distances.is_open:
+        if not required.is_open:
             yield from self.posed_at_inputs(None, most)
         elif self.goal.empty is None and self.source.claim.intervals == (Interval.POSITIVE,):
-            alpha_open = bool(required.distances.alpha_rate)
-            alphas, gamma = ((_ONE,), None) if alpha_open else ((required.distances.alpha_base,), _ONE)
+            alpha_open = bool(required.alpha_rate)
+            alphas, gamma = ((_ONE,), None) if alpha_open else ((required.alpha_base,), _ONE)
             for inputs in self._inputs(alphas, most):
                 if not alpha_open or self.source.witnesses.distance(inputs) == 1:
                     for posed in self.source.witnesses.steps(inputs, gamma):
@@ -811,7 +796,7 @@ class ClassCase:
         """Decide the case by cheap rules, by a few inputs that may refute it, by other rules, and by more inputs."""
         goal = self.goal
         if goal.empty is not None:
-            return self._established(Established(goal, goal.empty))
+            return self._established(Proof(goal, None, (), goal.empty))
         first = yield from self._first_decision()
         if first.bound is None and first.verdict is Verdict.UNDECIDED:
             return self._undecided(first.reason)
@@ -899,7 +884,7 @@ class ClassCase:
         Gamma is None unless the claim leaves it open. `product` is a value of distance·eps at which the bound of the
         class fails, or None. `failing` is an integer distance at which the bound fails, or None.
         """
-        goal, distances = self.goal, self.goal.required.distances
+        goal, distances = self.goal, self.goal.required
         alpha = distances.alpha or _ZERO
         near = not self.source.claim.at_distance and self.source.claim.is_near(alpha)
         # The claim is not about inputs at the distance alpha, so that inputs a little farther are tried.
@@ -918,7 +903,7 @@ class ClassCase:
 
     @property
     def _moves(self) -> bool:
-        return bool(self.goal.required.distances.alpha_rate and self.goal.required.distances.gamma_rate)
+        return bool(self.goal.required.alpha_rate and self.goal.required.gamma_rate)
 
     def _first_refuting(self, first: Decision, failing: Fraction | None) -> Asking[Refuted | None]:
         """Return an input at which slacks are least and which refutes the claim, or None if there is none.
@@ -937,12 +922,12 @@ class ClassCase:
         one sequence of a few inputs for each of the `alphas`.
         """
         goal, slots = self.goal, self.source.ideal.symbolic_inputs
-        base = goal.required.distances.alpha_base
-        if goal.required.distances.alpha_rate or base in alphas:
+        base = goal.required.alpha_base
+        if goal.required.alpha_rate or base in alphas:
             yield witnesses.candidates(self.convex, goal.lower, slots, alphas)
             return
         for alpha in alphas:
-            beyond = replace(goal.required, distances=replace(goal.required.distances, alpha_base=alpha))
+            beyond = replace(goal.required, alpha_base=alpha)
             yield islice(witnesses.candidates(self.convex, goal.requiring(beyond).lower, slots, (alpha,)), _A_FEW)
 
     def _searched(self, first: Decision, failing: Fraction | None) -> Asking[Refuted | None]:
@@ -953,7 +938,7 @@ class ClassCase:
         """
         source, goal, slots = self.source, self.goal, self.source.ideal.symbolic_inputs
         alphas, gamma = self._witness_distances(_failing_at(first), failing)
-        if goal.required.distances.alpha_rate:
+        if goal.required.alpha_rate:
             scales = () if self.convex.inputs.integral else _SCALES
             more = [alpha for alpha in scales if goal.greatest is None or alpha < goal.greatest]
             alphas = tuple(dict.fromkeys([*alphas, *more, *([goal.greatest] if goal.greatest else [])]))
@@ -969,7 +954,7 @@ class ClassCase:
         ]
         for own in (None,) if gamma is None else dict.fromkeys([gamma, *_SCALES]):
             worth = witnesses.most_promising(
-                points, self.convex.piece.exits, source.claim.intervals, partial(self._claimed, own)
+                points, self.convex.exits, source.claim.intervals, partial(self._claimed, own)
             )
             proposed = ({**self.convex.inputs.finite, **point} for point in worth)
             refuted = yield from source.witnesses.first_refuting(proposed, own, finite=self._moves)
@@ -990,9 +975,8 @@ class ClassCase:
             return None if dd is not None and claim.is_near(dd) else _point_claim(fixed)
         if dd is None and claim.gamma_moves:
             return None
-        distances = required.distances
-        if dd and distances.alpha_rate and required.beta is not None:
-            return witnesses.PointClaim(distances.gamma_base + dd * distances.gamma_rate, required.beta, dd)
+        if dd and required.alpha_rate and required.beta is not None:
+            return witnesses.PointClaim(required.gamma_base + dd * required.gamma_rate, required.beta, dd)
         return _point_claim(claim.at_number(dd))
 
     def _scale_of(self, product: Fraction | None) -> Fraction:
@@ -1014,7 +998,7 @@ class ClassCase:
 
     def _exactly(self, proof: Proof) -> ProofStep:
         """Return the first step of `proof`, marked as exact if its bound is the least probability of the class."""
-        goal, posed = proof.goal, proof.first_step
+        goal, posed = proof.goal, proof.steps[0]
         lower = goal.lower
         if posed.evidence is lower.evidence and lower.attained and lower.corner is not None:
             at_corner = goal.holds_corner(self._distance) and goal.is_met(self._distance)
@@ -1030,14 +1014,13 @@ class ClassCase:
         If there are no such values, the result is accurate and marked as vacuous. `result` is about `convex`, which is
         this class or a subset.
         """
-        assert result.note is not None
         nearness = self._greatest_dd()
         if result.note.method is Method.EMPTY or nearness is not None:
             result = _vacuous(result, Method.EMPTY)
             if result.evidence is None and nearness is not None:
-                bound = Moving(Affine.number(nearness), Fraction(1))
-                empty = self._certified(Ceiling(nearness, ((0, Fraction(1)),)))
-                result = replace(result, facets=(bound,), evidence=empty)
+                bound = SlackBound(inwards(Affine.number(_ZERO), _ONE), ((0, _ONE),), -nearness, _ZERO)
+                facet = inwards(Affine.number(nearness), _ONE)
+                result = replace(result, facets=(facet,), evidence=self._certified(bound))
             return result
         try:
             goal = self.goal if convex is self.convex else stated_goal(self.source.setting, convex)
@@ -1052,9 +1035,9 @@ class ClassCase:
             return result
         if result.evidence is None:
             # The claim only requires probabilities to be at least 0.
-            why = Farkas(Derivation.WAYS, convex.facets, goal.required.distances, ())
-            proof = Proof(goal, "", (Obligation(Bound(()), beta, goal.intervals),), why)
-            result = replace(result, facets=convex.facets, evidence=self._certified(proof.evidence))
+            why = Farkas(Derivation.WAYS, ())
+            proof = Proof(goal, None, (Obligation(Bound(()), beta, goal.intervals),), why)
+            result = replace(result, facets=convex.facets, evidence=self._certified(proof))
         return _vacuous(result, Method.NOTHING)
 
     def _greatest_dd(self) -> Fraction | None:
@@ -1083,7 +1066,7 @@ class ClassCase:
     def _unproved(self, first: Decision, failing: Fraction | None) -> ClassResult:
         goal = self.goal
         if goal.is_about_integers and self.convex.inputs.integral:
-            reason = _unproved_integers("distance" if goal.required.distances.alpha_rate else "gamma", failing)
+            reason = _unproved_integers("distance" if goal.required.alpha_rate else "gamma", failing)
             reason += self._deciding_grid(failing)
         else:
             reason = goal.required.reason or first.reason or _unproved(goal.lower)
@@ -1109,7 +1092,7 @@ class ClassCase:
         texts = [f"{name} = {low}..{high}" if low != high else f"{name} in {{{low}}}" for name, (low, high) in spans]
         return f'; `--inputs "{", ".join(texts)}"` decides these inputs, each as a row'
 
-    def _certified(self, evidence: ProvedClass | Ceiling) -> ProvedClass | Ceiling | Unverified:
+    def _certified(self, evidence: Proof | SlackBound) -> Proof | SlackBound | str:
         """Return `evidence`, or a mark that the checker cannot verify it.
 
         The checker cannot verify proofs for a `metric` block that treats different answers as the same.
@@ -1118,24 +1101,21 @@ class ClassCase:
         if source.near is None or source.near.ideal.metric.core.same is None:
             return evidence
         beyond = "its `metric` block treats different answers as the same, and the checker derives no bound for that"
-        if isinstance(evidence, ProvedClass):
-            return replace(evidence, unverified=evidence.unverified or beyond)
-        return Unverified(beyond)
+        return replace(evidence, unverified=evidence.unverified or beyond) if isinstance(evidence, Proof) else beyond
 
-    def _established(self, established: Established) -> ClassResult:
-        """Return the result for the class of `established`, a proof about this class or a subset of it."""
-        goal = established.goal
-        facets, evidence = goal.convex.facets, self._certified(established.evidence)
-        if isinstance(established.evidence, Ceiling):
+    def _established(self, proof: Proof) -> ClassResult:
+        """Return the result for a class with this `proof`, all of whose obligations hold."""
+        goal = proof.goal
+        if isinstance(proof.evidence, SlackBound):
             row = self._row(Method.EMPTY, Verdict.ACCURATE, of=goal.convex)
-            return replace(row, facets=facets, evidence=evidence)
-        is_exact, at_corner = goal.lower.attained, True
-        inexact = is_exact and established.is_simple and not goal.holds_corner(self._distance)
-        if inexact or (established.rule is not None and not established.is_simple):
-            at_corner = is_exact = False
-        method = Method.CORNER if is_exact and established.is_simple else Method.BOUND
-        row = self._row(method, Verdict.ACCURATE, goal, established.bound, at_corner=at_corner, of=goal.convex)
-        return replace(row, facets=facets, evidence=evidence)
+            return replace(row, facets=goal.convex.facets, evidence=self._certified(proof.evidence))
+        simple, is_exact = is_simple(proof), goal.lower.attained
+        at_corner = not (is_exact and simple and not goal.holds_corner(self._distance)) and (
+            proof.rule is None or simple
+        )
+        method = Method.CORNER if is_exact and at_corner and simple else Method.BOUND
+        row = self._row(method, Verdict.ACCURATE, goal, proof.bound, at_corner=at_corner, of=goal.convex)
+        return replace(row, facets=goal.convex.facets, evidence=self._certified(proof))
 
     def _proved_by_cases(self, rows: Sequence[ClassResult]) -> ClassResult:
         """Return the result that this class is proved by the proofs of other cases, with the results `rows`.
@@ -1144,11 +1124,10 @@ class ClassCase:
         beta as alpha grows.
         """
         result = self._row(Method.BOUND, Verdict.ACCURATE)
-        result = replace(result, facets=self.convex.facets, evidence=Unverified(self.BEYOND_CHECKER))
+        result = replace(result, facets=self.convex.facets, evidence=self.BEYOND_CHECKER)
         note = result.note
         if len(rows) == 1:
             (row,) = rows
-            assert row.note is not None
             note = replace(row.note, hardest=None)
             return replace(result, beta_form=row.beta_form, vacuous=row.vacuous, says=row.says, note=note)
         singly = tuple([single for row in rows for single in (row.rows or (row,))])
@@ -1157,11 +1136,10 @@ class ClassCase:
         result = replace(result, obligations=singly, says=says)
         if says is None or not says.is_vacuous:
             return result
-        assert note is not None
         return replace(result, vacuous=True, note=replace(note, method=Method.NOTHING))
 
-    def _proved_by_sections(self, every: Sequence[Established]) -> ClassResult:
-        rows = [self._with_sayings(self._established(established), established.goal.convex) for established in every]
+    def _proved_by_sections(self, every: Sequence[Proof]) -> ClassResult:
+        rows = [self._with_sayings(self._established(proof), proof.goal.convex) for proof in every]
         return replace(self._row(Method.BOUND, Verdict.ACCURATE), rows=tuple(rows))
 
     def _witnessed(self, witness: Refuted, first: Decision) -> ClassResult:
@@ -1207,11 +1185,11 @@ class ClassCase:
             zero, alpha = PiecewiseForm(ExpPoly.ZERO), self.source.claim.alpha_text
             gamma = FREE if self.claim.both_open else ""
             return ClassResult(self.number, {}, output, alpha, zero, gamma, verdict, reason=reason, note=note)
-        corner, distances = note.hardest, goal.required.distances
+        corner, distances = note.hardest, goal.required
         radius = distances.gamma_base + goal.sample * distances.gamma_rate
         return ClassResult(
             self.number,
-            {} if corner is None else input_texts(self._core, {**convex.inputs.finite, **corner.at_alpha(goal.alpha)}),
+            {} if corner is None else input_texts(self._core, {**convex.inputs.finite, **point_at(corner, goal.alpha)}),
             output,
             str(goal.alpha),
             beta,
@@ -1233,16 +1211,15 @@ class ClassCase:
         *,
         at_corner: bool = True,
     ) -> ClassNote:
-        region, finite = convex.inputs.region, convex.inputs.finite
-        described = DescribedClass(self._core, region, finite, convex.guards, convex.side)
         if goal is None:
-            return ClassNote(method, described)
+            return ClassNote(method, self._core, convex)
         required = goal.required
         if bound is not None and required.variable == "eps":
             bound = bound.restricted_to(self._core.only_at)
         return ClassNote(
             method,
-            described,
+            self._core,
+            convex,
             variable=required.variable,
             intervals=goal.intervals,
             hardest=goal.lower.corner if at_corner else None,
@@ -1254,7 +1231,7 @@ class ClassCase:
 
 def _point_claim(fixed: Requirement) -> witnesses.PointClaim:
     assert fixed.beta is not None, "at a number"
-    return witnesses.PointClaim(fixed.gamma, fixed.beta)
+    return witnesses.PointClaim(fixed.gamma_base, fixed.beta)
 
 
 def _all_proved(cases: Sequence[ClassCase]) -> Asking[list[ClassResult] | None]:
@@ -1278,8 +1255,8 @@ def _is_approached(goal: Goal) -> bool:
     limit of inputs of the class, which is convex and not empty. The claim is about all these inputs, and the
     probability is continuous in the inputs.
     """
-    distances = goal.required.distances
-    joint = (component for centered in goal.convex.piece.exits for component in centered.parts)
+    distances = goal.required
+    joint = (component for centered in goal.convex.exits for component in centered.parts)
     return distances.alpha == 0 and not goal.convex.inputs.whole and all(component.continuous for component in joint)
 
 
@@ -1292,12 +1269,11 @@ def _system(convex: ConvexClass, alpha: Fraction) -> list[Halfspace]:
 
     Boundaries that belong to other classes are excluded.
     """
-    return [*(guard.guard for guard in convex.guards), *(facet.at_alpha(alpha) for facet in convex.facets)]
+    return [*(guard.guard for guard in convex.guards), *(at_alpha(facet, alpha) for facet in convex.facets)]
 
 
 def _vacuous(result: ClassResult, method: Method) -> ClassResult:
     assert result.verdict is not Verdict.INACCURATE, "a vacuous claim cannot be refuted"
-    assert result.note is not None
     note = replace(result.note, hardest=None, method=method)
     if method is Method.EMPTY:
         note = replace(note, closed_form=None, beta_form=None)

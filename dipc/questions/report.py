@@ -44,10 +44,12 @@ if TYPE_CHECKING:
     from dipc.claims import conditions
     from dipc.decide.engine import Engine
     from dipc.program.ideal import Region
-    from dipc.rules.halfspaces import Ceiling, Corner, Moving
-    from dipc.rules.rule import ProvedClass, Unverified
+    from dipc.rules import halfspaces
+    from dipc.rules.goal import ConvexClass, Proof
+    from dipc.rules.halfspaces import Corner, SlackBound
 else:
     conditions = LazyModule("dipc.claims.conditions")
+    halfspaces = LazyModule("dipc.rules.halfspaces")
 
 
 @frozen
@@ -573,47 +575,12 @@ class Refuted:
 
 
 @frozen
-class DescribedClass:
-    """A class of inputs as reports describe it.
-
-    The class has the inputs in `region` that satisfy the `guards` and the facets `side`. `finite` has the values of its
-    inputs that are not real numbers, by slot.
-    """
-
-    core: CoreProgram = field(compare=False, repr=False)
-    region: Region
-    finite: Mapping[int, Value]
-    guards: tuple[Constraint, ...]
-    side: tuple[Moving, ...]
-
-    @property
-    def answer(self) -> dict[str, str]:
-        """The values of det on the class: a value for every output, or a form of the inputs."""
-        return answer_texts(self.core, self.region)
-
-    @property
-    def conditions(self) -> tuple[str, ...]:
-        """The inequalities of the class, such as `q[1] < 0`, and then those that depend on alpha."""
-        moving = [f"{form_text(self.core, each.form)} >= {_line(Fraction(0), each.step)}" for each in self.side]
-        return (*guard_texts(self.core, self.guards, self.finite), *moving)
-
-    def corner_texts(self, corner: Corner) -> dict[str, str]:
-        """Return the `corner` of the class, an input that depends on alpha, as texts by name."""
-        texts: dict[str, str] = {}
-        for slot in self.core.inputs:
-            line = slot in corner.base
-            value = _line(corner.base[slot], corner.slope[slot]) if line else show_value(self.finite[slot])
-            texts[self.core.slots[slot].name] = value
-        return texts
-
-
-@frozen
 class ClassNote(Record):
     """The additional fields of a report's row for a whole class of inputs; texts are computed when they are read.
 
-    - `inputs` is the class. It is None for a row about one m, or about all m from some m on. `numbered` then names
-      these m, and `output` is det if the row is about one input. `numbers` is (least m of the question, first m of the
-      row) for a row about all m from some m on.
+    - `convex` is the class of inputs of the program `core`. It is None for a row about one m, or about all m from some
+      m on. `numbered` then names these m, and `output` is det if the row is about one input. `numbers` is (least m of
+      the question, first m of the row) for a row about all m from some m on.
     - `method` is how the class was decided. `hardest` is the input at which the claim is hardest to satisfy, None if
       the proof needs none.
     - `variable` is the variable of the obligation (`alpha*eps`, `gamma*eps` or `eps`), and `intervals` has its values.
@@ -626,7 +593,8 @@ class ClassNote(Record):
     FIELDS = "answer where=conditions method exact corner obligation(variable range probability beta)"
 
     method: Method
-    inputs: DescribedClass | None = None
+    core: CoreProgram = field(compare=False, repr=False)
+    convex: ConvexClass | None = field(default=None, repr=False)
     numbered: tuple[str, ...] = ()
     output: Mapping[str, str] = field(default_factory=dict)
     variable: str = "eps"
@@ -643,19 +611,29 @@ class ClassNote(Record):
     @property
     def answer(self) -> Mapping[str, str]:
         """The values of det on the class, with real outputs as forms of the inputs."""
-        return self.output if self.inputs is None else self.inputs.answer
+        return self.output if self.convex is None else answer_texts(self.core, self.convex.inputs.region)
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """The values of m, if the row is about some, and the inequalities of the class, as texts."""
-        return self.numbered if self.inputs is None else (*self.numbered, *self.inputs.conditions)
+        """The values of m, if the row is about some, and the inequalities of the class, those with alpha last."""
+        core, convex = self.core, self.convex
+        if convex is None:
+            return self.numbered
+        sides = [(halfspaces.still(facet), facet) for facet in convex.side]
+        moving = [f"{form_text(core, still)} >= {_text_of_alpha(still - facet)}" for still, facet in sides]
+        return (*self.numbered, *guard_texts(core, convex.guards, convex.inputs.finite), *moving)
 
     where = former_property("where", "conditions")
 
     @property
     def corner(self) -> Mapping[str, str] | None:
         """The input at which the claim is hardest to satisfy, as texts that depend on the open distance, or None."""
-        return None if self.inputs is None or self.hardest is None else self.inputs.corner_texts(self.hardest) or None
+        corner = self.hardest
+        if self.convex is None or corner is None:
+            return None
+        texts = {slot: show_value(value) for slot, value in self.convex.inputs.finite.items()}
+        texts |= {slot: _text_of_alpha(form) for slot, form in corner.items()}
+        return {self.core.slots[slot].name: texts[slot] for slot in self.core.inputs} or None
 
     @property
     def range(self) -> str:
@@ -686,18 +664,18 @@ class ClassResult(RowResult):
     CLAIMED = f"{RowResult.CLAIMED} class=note?"
     FIELDS = f"row input output {CLAIMED}"
 
-    note: ClassNote | None = None
+    note: ClassNote = field(kw_only=True)
     rows: tuple[ClassResult, ...] = ()
-    facets: tuple[Moving, ...] = field(default=(), compare=False, repr=False)
-    evidence: ProvedClass | Refuted | Ceiling | Unverified | None = field(default=None, compare=False, repr=False)
+    facets: tuple[Affine, ...] = field(default=(), compare=False, repr=False)
+    evidence: Proof | Refuted | SlackBound | str | None = field(default=None, compare=False, repr=False)
 
     @property
     def variable(self) -> str:
-        return "eps" if self.note is None else str(self.note.variable)
+        return str(self.note.variable)
 
     @property
-    def conditions(self) -> tuple[str, ...] | None:
-        return None if self.note is None else self.note.conditions
+    def conditions(self) -> tuple[str, ...]:
+        return self.note.conditions
 
 
 class ReportedRows(list[RowResult]):
@@ -755,5 +733,5 @@ def _no_noise(noise: int) -> str:
     raise AssertionError(f"noise {noise} in a form of inputs")
 
 
-def _line(base: Fraction, slope: Fraction) -> str:
-    return affine_text(Affine((), ((0, slope),) if slope else (), base), _no_noise, lambda _: "alpha")
+def _text_of_alpha(form: Affine) -> str:
+    return affine_text(form, _no_noise, lambda _: "alpha")

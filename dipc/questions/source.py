@@ -374,10 +374,8 @@ def _covers(failing: FailureInterval, low: Fraction, high: Fraction) -> bool:
 
 def _with_beta_of(row: RowResult, proved: RowResult) -> RowResult:
     proved = replace(proved, beta_form=row.beta_form, vacuous=row.vacuous, says=row.says)
-    if not isinstance(proved, ClassResult) or not isinstance(row, ClassResult) or None in (proved.note, row.note):
+    if not isinstance(proved, ClassResult) or not isinstance(row, ClassResult):
         return proved
-    assert proved.note is not None
-    assert row.note is not None
     if proved.note.variable != row.note.variable:
         return _by_lesser(proved)
     return replace(proved, note=replace(proved.note, beta_form=row.note.beta_form))
@@ -395,20 +393,17 @@ def _fails_throughout(row: RowResult, interval: Interval) -> bool:
 def _is_same(one: RowResult, other: RowResult) -> bool:
     if not isinstance(one, ClassResult) and not isinstance(other, ClassResult):
         return (one.row, one.input, one.output) == (other.row, other.input, other.output)
-    if not isinstance(one, ClassResult) or not isinstance(other, ClassResult) or one.note is None or other.note is None:
+    if not isinstance(one, ClassResult) or not isinstance(other, ClassResult):
         return False
     return (one.row, one.note.answer, one.note.conditions) == (other.row, other.note.answer, other.note.conditions)
 
 
 def _by_lesser(row: RowResult) -> RowResult:
-    if not isinstance(row, ClassResult) or row.note is None:
-        return row
-    return replace(row, note=replace(row.note, lesser=True))
+    return replace(row, note=replace(row.note, lesser=True)) if isinstance(row, ClassResult) else row
 
 
 def _open(row: RowResult, reason: str) -> RowResult:
     row = replace(row, verdict=Verdict.UNDECIDED, reason=reason, counterexample=None, failing=(), obligations=())
     if not isinstance(row, ClassResult):
         return row
-    note = None if row.note is None else replace(row.note, method=Method.NONE)
-    return replace(row, rows=(), note=note)
+    return replace(row, rows=(), note=replace(row.note, method=Method.NONE))

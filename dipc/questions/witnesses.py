@@ -30,9 +30,9 @@ from dipc.program.ideal import Distances, Ideal
 from dipc.program.metric import inner_point
 from dipc.questions.report import Refuted, RowResult, input_texts
 from dipc.questions.source import Case
-from dipc.rules.centered_exits import CenteredExit, NoiseComponent, ShiftedHalfspace
+from dipc.rules.centered_exits import CenteredExit, NoiseComponent
 from dipc.rules.goal import ConvexClass
-from dipc.rules.halfspaces import Moving, least
+from dipc.rules.halfspaces import GAMMA, at_alpha, least, point_at
 from dipc.rules.least_slacks import Lower
 from dipc.rules.rule import ProofStep
 from dipc.sign.interval import Interval
@@ -216,9 +216,10 @@ def _estimated(centered: CenteredExit, point: Mapping[int, Fraction], gamma: Fra
 
     `gamma` is the gamma of the claim: a real output may be this far from the right answer.
     """
-    if any(form.evaluate(point) + gamma < 0 for form in centered.points):
+    here = {**point, GAMMA: gamma}
+    if any(form.evaluate(here) < 0 for form in centered.points):
         return lambda _: 0.0
-    sides = [pair for component in centered.parts for pair in _directions(component, point, gamma)]
+    sides = [pair for component in centered.parts for pair in _directions(component, here)]
 
     def probability(eps: float) -> float:
         product = 1.0
@@ -253,25 +254,23 @@ class _NoiseSide:
 
 
 def _directions(
-    component: NoiseComponent, point: Mapping[int, Fraction], gamma: Fraction
+    component: NoiseComponent, point: Mapping[int, Fraction]
 ) -> list[tuple[_NoiseSide | None, _NoiseSide | None]]:
     result: dict[tuple[tuple[int, Fraction], ...], list[_NoiseSide | None]] = {}
     for half in component.halfspaces:
-        turned = half.coefficients[0][1] < 0
-        key = tuple([(noise, -c) for noise, c in half.coefficients]) if turned else half.coefficients
+        turned = half.noises[0][1] < 0
+        key = (-half if turned else half).noises
         pair = result.setdefault(key, [None, None])
-        known, side = pair[turned], _side(component, half, point, gamma)
+        known, side = pair[turned], _side(component, half, point)
         if known is None or side.slack < known.slack:
             pair[turned] = side
     return [(up, down) for up, down in result.values()]
 
 
-def _side(
-    component: NoiseComponent, half: ShiftedHalfspace, point: Mapping[int, Fraction], gamma: Fraction
-) -> _NoiseSide:
-    slack = half.slack.evaluate(point) + half.radius * gamma
-    scales = [float(abs(c) / component.noises[noise].rate) for noise, c in half.coefficients]
-    (noise, c), *others = half.coefficients
+def _side(component: NoiseComponent, half: Affine, point: Mapping[int, Fraction]) -> _NoiseSide:
+    slack = half.noiseless.evaluate(point)
+    scales = [float(abs(c) / component.noises[noise].rate) for noise, c in half.noises]
+    (noise, c), *others = half.noises
     one_sided = not others and component.noises[noise].law.least is not None
     return _NoiseSide(
         float(slack), sqrt(sum(scale * scale for scale in scales)), (1 if c > 0 else -1) if one_sided else 0
@@ -479,13 +478,13 @@ def _candidates(
     region, whole, facets, corner = convex.inputs.region, convex.inputs.whole, convex.facets, lower.corner
     ends: list[dict[int, Fraction]] = []
     for alpha in alphas:
-        proposed = [corner.at_alpha(alpha)] if corner is not None else []
+        proposed = [point_at(corner, alpha)] if corner is not None else []
         if corner is None:
             for slack in lower.slacks:
-                vertex = least(facets, Moving(slack, _ZERO), slots, alpha)
+                vertex = least(facets, slack, slots, alpha)
                 if vertex is not None and any(vertex[slot].denominator != 1 for slot in whole):
                     # The neighboring integers are tried as well.
-                    within = [*(guard.guard for guard in region.guards), *(facet.at_alpha(alpha) for facet in facets)]
+                    within = [*(guard.guard for guard in region.guards), *(at_alpha(facet, alpha) for facet in facets)]
                     integers = least_near(slack, vertex, whole, within)
                     proposed += [] if integers is None else [integers]
                 proposed += [] if vertex is None else [vertex]

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations
 
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, Undecided
@@ -29,7 +29,7 @@ from dipc.chain.chain import ExitState
 from dipc.chain.event import ComponentTemplate, signs_of_balls, template
 from dipc.chain.flow import without_finite_noise
 from dipc.chain.series import RunSet, Series, runs
-from dipc.chain.state import Affine, Constraint, Terms, centered, constraint_set, contradict, entails
+from dipc.chain.state import Affine, Constraint, centered, constraint_set, contradict, entails
 from dipc.decide.obligation import Verdict, decide
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
@@ -38,13 +38,14 @@ from dipc.measure import event as exact
 from dipc.program.exits import Exit, Exits, ManyRuns, exits, many_runs, values_key
 from dipc.program.ideal import Region
 from dipc.program.program import Program
+from dipc.rules.halfspaces import GAMMA, has_gamma
 from dipc.rules.input_classes import NearAnswers
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.core import Value
 from dipc.text.program import CoreProgram
 
-_ZERO = Fraction(0)
+_ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 #: A slack as base + slope·distance, where the distance is any integer from some one on; else the slope is 0.
@@ -67,37 +68,26 @@ _MOST_PRODUCTS = 64
 
 
 @frozen
-class ShiftedHalfspace:
-    """A half-space of noises with a slack that depends on the input u: Σ c·N[i] + slack(u) + radius·gamma >= 0.
-
-    N[i] is noise i of a `NoiseComponent`, and `coefficients` has the pairs (i, c). `radius` is 1 if the half-space says
-    that an output is within gamma of the right answer, and 0 for any other constraint.
-    """
-
-    coefficients: Terms
-    slack: Affine
-    radius: int
-
-
-@frozen
 class NoiseComponent:
     """A group of noises that constraints relate to each other; `halfspaces` are these constraints.
 
-    All `noises` have mean 0, except for integer noises whose mean does not depend on the inputs.
+    All `noises` have mean 0, except for integer noises whose mean does not depend on the inputs. Each half-space is a
+    form that is nonnegative; the number of a noise in it is its place in `noises`. The rest of the form is its slack: a
+    function of the input and, if an output has to be within gamma of the right answer, of gamma.
     """
 
     noises: tuple[exact.Noise, ...]
-    halfspaces: tuple[ShiftedHalfspace, ...]
+    halfspaces: tuple[Affine, ...]
 
     def event(self, slacks: Sequence[Level]) -> exact.Event:
         """Return the event in which the half-spaces of the component have the given `slacks`, one for each, in order.
 
-        Each element of `slacks` is a pair (base, slope), with radius·gamma already added. If the slope is not 0, the
+        Each element of `slacks` is a pair (base, slope). If the slope is not 0, the
         slack is base + slope·d. Here d is an unknown distance, which the event's constraints mention under the index
         DISTANCE.
         """
         constraints = [
-            Halfspace(((DISTANCE, slope), *half.coefficients) if slope else half.coefficients, base)
+            Halfspace(((DISTANCE, slope), *half.noises) if slope else half.noises, base)
             for half, (base, slope) in zip(self.halfspaces, slacks, strict=True)
         ]
         return exact.Event(self.noises, tuple(constraints))
@@ -119,9 +109,10 @@ class CenteredExit:
     At inputs that satisfy `guards`, its probability is `weight` times the probabilities of the independent `parts`. A
     `weight` of None is 1.
 
-    `points` are forms of the inputs. They say where an output without noise lies: output - right answer, its negative,
-    or both. The output is near if each of its points is at least -gamma. `in_balls` says that some output with
-    continuous noise has to be within gamma of the right answer from both sides, which has probability 0 if gamma is 0.
+    `points` are forms of the inputs and gamma. An output without noise is near if its points are nonnegative: output -
+    right answer + gamma, the same with the output and the answer exchanged, or both. `in_balls` says that some output
+    with continuous noise has to be within gamma of the right answer from both sides, which has probability 0 if gamma
+    is 0.
     """
 
     guards: tuple[Constraint, ...]
@@ -361,15 +352,15 @@ def _centered(exit_: Exit, centers: Mapping[int, Affine]) -> CenteredExit:
     return CenteredExit(
         event.guards,
         exit_.weight,
-        tuple([_over_center(form, centers[slot], sign) for form, slot, sign in event.points if slot is not None]),
+        tuple([_within_gamma(form, centers[slot], sign) for form, slot, sign in event.points if slot is not None]),
         bool(event.random_balls),
         tuple([_component(component, centers) for component in event.components]),
     )
 
 
-def _over_center(form: Affine, center: Affine, sign: int) -> Affine:
-    """Return `sign`·(output - `center`), where `form` is `sign`·output and `sign` is 1 or -1."""
-    return form - center if sign > 0 else form + center
+def _within_gamma(form: Affine, center: Affine, sign: int) -> Affine:
+    """Return `sign`·(output - `center`) + gamma, where `form` is `sign`·output and `sign` is 1 or -1."""
+    return form + (-center if sign > 0 else center) + Affine.input(GAMMA)
 
 
 def _component(component: ComponentTemplate, centers: Mapping[int, Affine]) -> NoiseComponent:
@@ -381,15 +372,12 @@ def _component(component: ComponentTemplate, centers: Mapping[int, Affine]) -> N
         moved = moved or own
         noises.append(exact.Noise(noise.law, noise.rate, noise.mean.constant if own else _ZERO))
         means.append(Affine.number(_ZERO) if own else noise.mean)
-    halfspaces: list[ShiftedHalfspace] = []
+    halfspaces: list[Affine] = []
     for (form, ball, sign), slack in zip(component.bounds, component.slacks, strict=True):
+        half = Affine(form.noises, slack.inputs, slack.constant)
         if moved:
-            over = centered(form, dict(enumerate(means)))
-            slack = Affine((), over.inputs, over.constant)
-        if ball is None:
-            halfspaces.append(ShiftedHalfspace(form.noises, slack, 0))
-        else:
-            halfspaces.append(ShiftedHalfspace(form.noises, _over_center(slack, centers[ball], sign), 1))
+            half = centered(form, dict(enumerate(means)))
+        halfspaces.append(half if ball is None else _within_gamma(half, centers[ball], sign))
     return NoiseComponent(tuple(noises), tuple(dict.fromkeys(halfspaces)))
 
 
@@ -408,22 +396,18 @@ def with_weights(exits: Sequence[CenteredExit], values: Mapping[Closed, Fraction
 # Convex pieces of a class of inputs, on each of which it is fixed which exits of the program can be taken.
 
 
-@frozen
-class ConvexPiece:
-    """The inputs of a region that satisfy the `guards`, and the `exits` that these inputs can take."""
-
-    guards: tuple[Constraint, ...]
-    exits: tuple[CenteredExit, ...]
+#: The guards that a piece adds to those of its region, and the exits that its inputs can take.
+Piece = tuple[tuple[Constraint, ...], tuple[CenteredExit, ...]]
 
 
-def pieces(region: Sequence[Constraint], exits: Sequence[CenteredExit], most: int) -> tuple[ConvexPiece, ...]:
+def pieces(region: Sequence[Constraint], exits: Sequence[CenteredExit], most: int) -> tuple[Piece, ...]:
     """Return convex pieces that together cover `region`, each with those of `exits` that its inputs can take.
 
     The region is cut along guards of exits until each exit can be taken either by all inputs of a piece or by none of
     them. On each piece, the probability of the answer is the sum over its exits. Raises LimitReached for more than
     `most` pieces.
     """
-    pieces: list[ConvexPiece] = []
+    pieces: list[Piece] = []
     pending: list[tuple[Constraint, ...]] = [()]
     while pending:
         extra = pending.pop()
@@ -440,7 +424,7 @@ def pieces(region: Sequence[Constraint], exits: Sequence[CenteredExit], most: in
                 open_guard = status
                 break
         if open_guard is None:
-            pieces.append(ConvexPiece(extra, tuple(taken)))
+            pieces.append((extra, tuple(taken)))
         else:
             pending += [(*extra, open_guard.negation), (*extra, open_guard)]
         if len(pieces) + len(pending) > most:
@@ -553,56 +537,40 @@ def is_whole(component: NoiseComponent) -> bool:
     return all(noise.law.whole for noise in component.noises)
 
 
-def opposite(half: ShiftedHalfspace, *, whole: bool) -> ShiftedHalfspace | None:
+def opposite(half: Affine, *, whole: bool) -> Affine | None:
     """Return the half-space where `half` fails, or None if it has no such opposite.
 
     The two may share a boundary of probability 0. `whole` states that all noises of `half` are integers. The result is
-    None if `half` has a radius, or if `whole` is True and some coefficient is not an integer.
+    None if `half` depends on gamma, or if `whole` is True and some coefficient is not an integer.
     """
-    if half.radius:
+    numbers = [half.constant, *[c for _, c in (*half.noises, *half.inputs)]]
+    if has_gamma(half) or (whole and any(c.denominator != 1 for c in numbers)):
         return None
-    slack = -half.slack
-    if whole:
-        terms = [*half.coefficients, *slack.inputs, (0, slack.constant)]
-        if any(c.denominator != 1 for _, c in terms):
-            return None
-        slack = slack.shifted(Fraction(-1))
-    return ShiftedHalfspace(tuple([(noise, -c) for noise, c in half.coefficients]), slack, 0)
+    return (-half).shifted(-_ONE) if whole else -half
 
 
-def _is_implied(half: ShiftedHalfspace, known: Sequence[ShiftedHalfspace]) -> bool:
+def _is_implied(half: Affine, known: Sequence[Affine]) -> bool:
     """Return True only if the half-spaces in `known` are proved to imply `half`, for all inputs.
 
     It is enough that one of them implies `half`, or that the sum of two does; nothing else is tried.
     """
-    if half in known or any(_implies(each, half) for each in known):
-        return True
-    pairs = combinations([each for each in known if not each.radius], 2)
-    return not half.radius and any(_implies(_sum_of(one, other), half) for one, other in pairs)
+    sums = (one + other for one, other in combinations(known, 2))
+    return half in known or any(_implies(each, half) for each in chain(known, sums))
 
 
-def _sum_of(one: ShiftedHalfspace, other: ShiftedHalfspace) -> ShiftedHalfspace:
-    terms = dict(one.coefficients)
-    for place, c in other.coefficients:
-        terms[place] = terms.get(place, _ZERO) + c
-    return ShiftedHalfspace(tuple(sorted((place, c) for place, c in terms.items() if c)), one.slack + other.slack, 0)
-
-
-def _implies(one: ShiftedHalfspace, other: ShiftedHalfspace) -> bool:
-    if one.radius or other.radius or one.coefficients != other.coefficients:
-        return False
-    more = other.slack - one.slack
+def _implies(one: Affine, other: Affine) -> bool:
+    more = other - one
     return more.is_number and more.constant >= 0
 
 
-def connected(component: NoiseComponent, halfspaces: Sequence[ShiftedHalfspace]) -> list[NoiseComponent]:
+def connected(component: NoiseComponent, halfspaces: Sequence[Affine]) -> list[NoiseComponent]:
     """Return `component` with only the constraints `halfspaces`, as a list of components that share no noise.
 
     Noises that no constraint mentions are dropped.
     """
-    groups: list[tuple[set[int], list[ShiftedHalfspace]]] = []
+    groups: list[tuple[set[int], list[Affine]]] = []
     for half in halfspaces:
-        places, members = {noise for noise, _ in half.coefficients}, [half]
+        places, members = {noise for noise, _ in half.noises}, [half]
         apart = []
         for group in groups:
             if group[0] & places:
@@ -614,6 +582,6 @@ def connected(component: NoiseComponent, halfspaces: Sequence[ShiftedHalfspace])
     components = []
     for places, members in groups:
         order = {noise: number for number, noise in enumerate(sorted(places))}
-        moved = [replace(h, coefficients=tuple([(order[p], c) for p, c in h.coefficients])) for h in members]
-        components.append(NoiseComponent(tuple([component.noises[noise] for noise in order]), tuple(moved)))
+        moved = tuple([half.renamed({}, order) for half in members])
+        components.append(NoiseComponent(tuple([component.noises[noise] for noise in order]), moved))
     return components

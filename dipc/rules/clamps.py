@@ -30,7 +30,8 @@ from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.program import Infeasible, solution
 from dipc.measure.event import Noise
-from dipc.rules.centered_exits import CenteredExit, NoiseComponent, ShiftedHalfspace, is_whole
+from dipc.rules.centered_exits import CenteredExit, NoiseComponent, is_whole
+from dipc.rules.halfspaces import GAMMA
 from dipc.rules.least_slacks import least_slacks
 from dipc.rules.rule import Bounds, Instance, Rule
 from dipc.text.core import Value
@@ -115,8 +116,7 @@ def near_whatever(
     for near in nearby:
         for sign in near.signs:
             over = centered(near.off if sign < 0 else -near.off, means)
-            terms = sorted_terms({places[noise]: c for noise, c in over.noises})
-            halfspaces.append(ShiftedHalfspace(terms, Affine((), over.inputs, over.constant), 1))
+            halfspaces.append(over.renamed({}, places) + Affine.input(GAMMA))
     drawn = tuple(
         [
             Noise(noises[noise].law, noises[noise].rate, noises[noise].mean.constant if noise in kept else _ZERO)
@@ -209,10 +209,8 @@ def near_in_a_box(
         if all(_is_near_in(box, state, guards, forms, sides) for state in right):
             parts = []
             for n in sorted(used):
-                halves = tuple(
-                    [ShiftedHalfspace(((0, sign / share),), Affine.number(_ZERO), 1) for sign in (_ONE, -_ONE)]
-                )
-                parts.append(NoiseComponent((Noise(noises[n].law, noises[n].rate, _ZERO),), halves))
+                halves = [Affine(((0, sign / share),), ((GAMMA, _ONE),), _ZERO) for sign in (_ONE, -_ONE)]
+                parts.append(NoiseComponent((Noise(noises[n].law, noises[n].rate, _ZERO),), tuple(halves)))
             return CenteredExit((), None, (), not all(map(is_whole, parts)), tuple(parts))
     return None
 

@@ -30,9 +30,9 @@ from dipc.claims.expression import ClaimExpression, normal_parts
 from dipc.claims.expression import scales as normal_scales
 from dipc.claims.given import INFINITY, Cell
 from dipc.claims.table import Row, Table
-from dipc.frozen import LazyModule, frozen
+from dipc.frozen import LazyModule
 from dipc.program.program import Program
-from dipc.rules.rule import ClaimedDistances, Variable
+from dipc.rules.rule import Requirement
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
 from dipc.text.ast import Name, mentions
@@ -52,29 +52,6 @@ _DISTANCES = ("alpha", "dd")
 
 _NO_TABLE = Table("all inputs", (), frozenset(), {})
 _ANY_ROW = Row(1, (), (), None, None, None, None)
-
-
-@frozen
-class Requirement:
-    """The claim for a class of inputs: at the `distances`, the probability of the right answer is at least 1 - `beta`.
-
-    - `distances` has alpha and gamma, as numbers or as functions of a distance that is left open.
-    - `variable` is the variable of the probability and of `beta`: eps, or the open distance times eps.
-    - `beta` is None if it is not a function of this variable; `reason` then says why.
-    - `dd` is the text of dd(u), a rational or `inf`, if alpha = dd(u) has one value for all inputs of the class. If it
-      is `inf`, det has no other answer, no facet moves, and alpha counts as 0.
-    """
-
-    distances: ClaimedDistances
-    variable: Variable
-    beta: BetaForm | None
-    reason: str | None = None
-    dd: str | None = None
-
-    @property
-    def gamma(self) -> Fraction:
-        """The number gamma; if gamma grows with the open distance, its value at the distance 0."""
-        return self.distances.gamma_base
 
 
 class ClassClaim:
@@ -136,7 +113,7 @@ class ClassClaim:
     @property
     def gamma_moves(self) -> bool:
         """True if the claim leaves a distance open, and gamma grows with this distance."""
-        return self.is_open and bool(self.open().distances.gamma_rate)
+        return self.is_open and bool(self.open().gamma_rate)
 
     def requirement(self) -> Requirement:
         """Return the claim as a `Requirement`: with its distance left open, or, if alpha is a number, for this number.
@@ -172,8 +149,7 @@ class ClassClaim:
         if any(mentions(self.beta.tree, name) for name in names):
             return None
         if self.free_gamma:
-            distances = ClaimedDistances.fixed(self.alpha_number(), _ZERO)
-            return Requirement(distances, Variable.EPS, self.at_gamma(_ZERO))
+            return Requirement.fixed(self.alpha_number(), _ZERO, self.at_gamma(_ZERO))
         return replace(self.at_number(_ZERO), dd=None)
 
     @property
@@ -196,8 +172,7 @@ class ClassClaim:
     def _fixed(self, distance: Cell | None) -> Requirement:
         terms: Terms = self._claim.terms(replace(_ANY_ROW, dd=distance))
         assert isinstance(terms.gamma.value, Fraction)
-        distances = ClaimedDistances.fixed(terms.alpha or _ZERO, terms.gamma.value)
-        return Requirement(distances, Variable.EPS, terms.beta)
+        return Requirement.fixed(terms.alpha or _ZERO, terms.gamma.value, terms.beta)
 
     def open(self) -> Requirement:
         """Return the requirement with the distance of the claim (alpha = dd(u), or gamma) left open.
@@ -207,10 +182,11 @@ class ClassClaim:
         if self._open is None:
             names = self.names()
             if self.free_gamma:
-                variable, distances = Variable.GAMMA_EPS, ClaimedDistances(self.alpha_number(), _ZERO, _ZERO, _ONE)
+                distances = self.alpha_number(), _ZERO, _ZERO, _ONE
             else:
-                variable, distances = Variable.ALPHA_EPS, ClaimedDistances(_ZERO, _ONE, *self._gamma(names))
-            self._open = Requirement(distances, variable, *self._beta(names, variable))
+                distances = _ZERO, _ONE, *self._gamma(names)
+            beta, reason = self._beta(names)
+            self._open = Requirement(*distances, beta=beta, reason=reason)
         return self._open
 
     def lesser(self) -> tuple[str, ...]:
@@ -244,8 +220,8 @@ class ClassClaim:
             return names | {"alpha": alpha, "gamma": Parametric.unknown("gamma")}
         if not self.at_distance:
             fixed = self.without_distance()
-            alpha = Parametric.number(fixed.distances.alpha_base)
-            return names | {"alpha": alpha, "gamma": Parametric.number(fixed.gamma)}
+            alpha = Parametric.number(fixed.alpha_base)
+            return names | {"alpha": alpha, "gamma": Parametric.number(fixed.gamma_base)}
         distance = Parametric.unknown("alpha")
         names |= {"alpha": distance, "dd": distance}
         base, rate = self._gamma(names)
@@ -293,16 +269,16 @@ class ClassClaim:
             "write for example `--gamma 0`, `--gamma alpha` or `--gamma free`",
         )
 
-    def _beta(self, names: dict[str, Parametric], variable: Variable) -> tuple[BetaForm | None, str | None]:
-        """Return (beta as a function of `variable`, None), or (None, the reason why beta is not such a function).
+    def _beta(self, names: dict[str, Parametric]) -> tuple[BetaForm | None, str | None]:
+        """Return (beta as a function of the open distance times eps, None), or (None, the reason why it is not one).
 
         `names` has the value of each name in beta.
         """
-        of_alpha = variable is Variable.ALPHA_EPS
+        of_alpha = not self.free_gamma
         if not _scales(self.beta, names):
             advice = "give alpha a number, or let gamma grow with it" if of_alpha else "give gamma a number"
             name = "alpha" if of_alpha else "gamma"
-            return None, f"beta is not a function of {variable}, so not every {name} can be decided at once: {advice}"
+            return None, f"beta is not a function of {name}*eps, so not every {name} can be decided at once: {advice}"
         # beta at every eps, also where the program is for one eps only.
         everywhere = replace(self.options, eps="(0, inf)", gamma=self.options.gamma if of_alpha else 1)
         claim = resolve_claim(replace(self._program, only_at=None), _NO_TABLE, everywhere)

@@ -12,10 +12,11 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dipc.algebra.exppoly import ExpPoly
+from dipc.chain.state import Affine
 from dipc.decide.obligation import Bound, Share
 from dipc.measure.event import Event
-from dipc.rules.centered_exits import NoiseComponent, ShiftedHalfspace
-from dipc.rules.halfspaces import SlackBound
+from dipc.rules.centered_exits import NoiseComponent
+from dipc.rules.halfspaces import SlackBound, has_gamma
 from dipc.rules.least_slacks import is_constant, slack_bound
 from dipc.rules.rule import Bounds, Derivation, Farkas, Instance, Rule
 
@@ -42,7 +43,7 @@ def complement(instance: Instance) -> Bounds | None:
         weight = _ONE if centered.weight is None else centered.weight
         shares.append(Share(-weight, tuple([event for event, _ in bounded])))
         evidence += [slack for _, slacks in bounded for slack in slacks]
-    why = Farkas(Derivation.OTHERS, tuple(instance.facets), distances, tuple(evidence))
+    why = Farkas(Derivation.OTHERS, tuple(evidence))
     return Bounds((Bound(tuple(shares), Fraction(1)),), why)
 
 
@@ -57,11 +58,11 @@ def widest(component: NoiseComponent, instance: Instance) -> tuple[Event, tuple[
     base + distance·slope is used only if base >= 0, and the event has the slack -distance·slope.
     """
     distances = instance.distances
-    kept: list[ShiftedHalfspace] = []
+    kept: list[Affine] = []
     slacks: list[SlackBound] = []
     for half in component.halfspaces:
-        assert not half.radius, "outputs are finite"
-        bound = slack_bound(-half.slack, instance.facets, distances, instance.whole)
+        assert not has_gamma(half), "outputs are finite"
+        bound = slack_bound(-half, instance.facets, distances, instance.whole)
         if bound is not None and (not distances.is_open or bound.base >= 0):
             kept.append(half)
             slacks.append(bound)

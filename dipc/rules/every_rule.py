@@ -26,7 +26,7 @@ from dipc.chain.state import Affine, Constraint, constraint, contradict
 from dipc.decide.obligation import Obligation, Verdict, decide
 from dipc.frozen import LazyModule, frozen
 from dipc.program.ideal import Region
-from dipc.rules.centered_exits import CenteredExit, ConvexPiece, pieces
+from dipc.rules.centered_exits import CenteredExit, pieces
 from dipc.rules.clamps import CLAMPS
 from dipc.rules.complement import COMPLEMENT
 from dipc.rules.facets import MOST_CHOICES, choices
@@ -40,12 +40,12 @@ from dipc.rules.goal import (
     restatements,
     stated_goal,
 )
-from dipc.rules.halfspaces import Ceiling, Moving, SlackBound
+from dipc.rules.halfspaces import GAMMA, SlackBound
 from dipc.rules.input_classes import InputClass
 from dipc.rules.joint_tails import JOINT_TAILS
 from dipc.rules.least_slacks import LEAST_SLACKS, is_constant, joint_evidence
 from dipc.rules.log_concave import CORNERS
-from dipc.rules.rule import Bounds, Derivation, Farkas, Instance, ProofStep, ProvedClass, Rule
+from dipc.rules.rule import Bounds, Derivation, Farkas, Instance, Rule
 from dipc.rules.vertices import VERTICES
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Infinite, Limit, limit_at_infinity, limit_at_zero
@@ -68,22 +68,22 @@ def by_distances(setting: Setting, convex: ConvexClass) -> list[ConvexClass]:
     class. Then each class is cut so that an output without noise is within gamma of det's at all inputs of a part, or
     at none. `setting` has the claim, which gives gamma, and the distance of inputs. Raises Undecided.
     """
-    inputs, piece = convex.inputs, convex.piece
-    gamma = requirement(setting.claim, inputs, setting.metric).gamma
-    exits = [_with_near_outputs(centered, gamma, inputs.whole) for centered in piece.exits]
-    finer = pieces(convex.guards, exits, setting.program.limits.pieces)
-    known = known_region(setting, inputs, piece)
+    inputs = convex.inputs
+    gamma = requirement(setting.claim, inputs, setting.metric).gamma_base
+    near = [_with_near_outputs(centered, gamma, inputs.whole) for centered in convex.exits]
+    finer = pieces(convex.guards, near, setting.program.limits.pieces)
+    known = known_region(setting, inputs, convex.guards)
     moves = convex.has_static_facets
     sides = choices(known, inputs.rivals, setting.metric, slanted=True) if moves else ((),)
     if len(finer) * len(sides) > MOST_CHOICES:
         return [convex]
     convex_classes = []
-    for each in finer:
-        guards = (*piece.guards, *each.guards)
+    for more, exits in finer:
+        guards = (*convex.guards, *more)
         for side in sides:
             both = tuple(dict.fromkeys([*convex.side, *side]))
-            facets = all_facets(inputs, convex.own_facets, guards, both)
-            convex_classes.append(ConvexClass(convex.number, inputs, ConvexPiece(guards, each.exits), both, facets))
+            facets = all_facets(convex.own_facets, guards, both)
+            convex_classes.append(ConvexClass(convex.number, inputs, guards, exits, both, facets))
     return convex_classes
 
 
@@ -93,27 +93,19 @@ def by_signs(convex: ConvexClass, forms: Sequence[Affine]) -> list[ConvexClass]:
     The result is empty if there would be too many.
     """
     inputs = convex.inputs
-    every = [convex.piece.guards]
+    every = [convex.guards]
     for form in forms:
         whole = all(slot in inputs.whole for slot, _ in form.inputs)
         sides = constraint(form, CompareOp.GE, whole), constraint(-form, CompareOp.GT, whole)
         both = [(*guards, side) for guards in every for side in sides]
-        every = [guards for guards in both if not contradict([*inputs.region.guards, *guards])]
+        every = [guards for guards in both if not contradict(guards)]
         if len(every) > MOST_CHOICES:
             return []
-    return [
-        replace(
-            convex,
-            piece=ConvexPiece(guards, convex.piece.exits),
-            facets=all_facets(inputs, convex.own_facets, guards, convex.side),
-        )
-        for guards in every
-    ]
+    own, side = convex.own_facets, convex.side
+    return [replace(convex, guards=guards, facets=all_facets(own, guards, side)) for guards in every]
 
 
-def all_facets(
-    inputs: InputClass, own: Sequence[Moving], guards: Sequence[Constraint], side: Sequence[Moving]
-) -> tuple[Moving, ...]:
+def all_facets(own: Sequence[Affine], guards: Sequence[Constraint], side: Sequence[Affine]) -> tuple[Affine, ...]:
     """Return all half-spaces that are known to contain the inputs of one convex piece of the class `inputs`.
 
     They are in this order:
@@ -121,23 +113,20 @@ def all_facets(
     - the facets `own`, one for each guard of the region;
     - the guards of the region that are about ints, as they are: a facet that moves with a small alpha does not imply
       them;
-    - the `guards` of the piece;
+    - the other `guards`;
     - the facets `side`, which keep a distance from regions with other answers.
     """
-    ints = [guard for guard in inputs.region.guards if guard.whole]
-    static = [Moving(guard.form, _ZERO) for guard in (*ints, *guards)]
+    static = [guard.form for number, guard in enumerate(guards) if guard.whole or number >= len(own)]
     return (*own, *static, *side)
 
 
-def known_region(setting: Setting, inputs: InputClass, piece: ConvexPiece) -> Region:
-    """Return the region of the class `inputs`, or only its part in `piece` if a `metric` block compares answers.
+def known_region(setting: Setting, inputs: InputClass, guards: tuple[Constraint, ...]) -> Region:
+    """Return the region of the class `inputs`, or only its part with `guards` where that is needed to compare answers.
 
     Which answers the block counts as the same may differ from piece to piece. `setting` says whether there is such a
     block.
     """
-    if setting.near is None:
-        return inputs.region
-    return replace(inputs.region, guards=(*inputs.region.guards, *piece.guards))
+    return inputs.region if setting.near is None else replace(inputs.region, guards=guards)
 
 
 def _with_near_outputs(centered: CenteredExit, gamma: Fraction, whole: frozenset[int]) -> CenteredExit:
@@ -145,10 +134,9 @@ def _with_near_outputs(centered: CenteredExit, gamma: Fraction, whole: frozenset
 
     `whole` are the slots of int inputs.
     """
-    radius = Affine.number(gamma)
     near = [
-        constraint(radius + point, CompareOp.GE, all(slot in whole for slot, _ in point.inputs))
-        for point in centered.points
+        constraint(point, CompareOp.GE, all(slot in whole for slot, _ in point.inputs))
+        for point in (point.substituted({GAMMA: gamma}) for point in centered.points)
         if point.inputs
     ]
     return replace(centered, guards=(*centered.guards, *near))
@@ -230,25 +218,9 @@ _NOT_DERIVED = "the checker does not derive this kind of bound"
 _ONE_BY_ONE = "it was proved separately for each integer distance"
 
 
-@frozen
-class Established:
-    """A `goal` that was proved.
-
-    - `evidence` is the proved class, or a proof that the claim is about no input of the class.
-    - `rule` is the name of the rule that proved the goal; None if no rule was needed, or if several were.
-    - `bound` is the lower bound of the probability that was compared with 1 - beta; None if there was no bound, or if
-      there were several.
-    """
-
-    goal: Goal
-    evidence: ProvedClass | Ceiling
-    rule: str | None = None
-    bound: ClosedForm | None = None
-
-    @property
-    def is_simple(self) -> bool:
-        """Whether a rule in SIMPLE proved the class: as a whole, and without uniting its exits."""
-        return any(rule.name == self.rule for rule in SIMPLE)
+def is_simple(proof: Proof) -> bool:
+    """Return True if a rule in SIMPLE gave `proof`: for the class as a whole, and without uniting its exits."""
+    return any(rule.name == proof.rule for rule in SIMPLE)
 
 
 def simple_proofs(goal: Goal) -> Iterator[Proof]:
@@ -273,7 +245,7 @@ def united_proofs(goal: Goal) -> Iterator[Proof]:
         restated = goal if required is goal.required else goal.requiring(required)
         if required.beta is None or restated.empty is not None:
             continue
-        united = goal.united if restated is goal else goal.united.at_distances(required.distances)
+        united = goal.united if restated is goal else goal.united.at_distances(required)
         certified = is_certified(claim, goal.required, required)
         for rule in UNITED:
             bounds = with_extreme_weights(rule, united, setting.program.limits)
@@ -296,8 +268,8 @@ def _proof(goal: Goal, name: str, bounds: Bounds, *, certified: bool) -> Proof:
     return Proof(goal, name, obligations, bounds.evidence)
 
 
-def first_established(every: Iterable[Proof]) -> Asking[Established | None]:
-    """Return the goal established by the first of the proofs `every` whose obligations all hold, or None."""
+def first_established(every: Iterable[Proof]) -> Asking[Proof | None]:
+    """Return the first of the proofs `every` whose obligations all hold, with its bound, or None."""
     for proof in every:
         decision = None
         for obligation in proof.obligations:
@@ -307,35 +279,22 @@ def first_established(every: Iterable[Proof]) -> Asking[Established | None]:
         else:
             assert decision is not None, "a proof has obligations"
             # One of several bounds alone does not bound the probability.
-            bound = decision.bound if len(proof.obligations) == 1 else None
-            return Established(proof.goal, proof.evidence, proof.rule, bound)
+            return replace(proof, bound=decision.bound if len(proof.obligations) == 1 else None)
     return None
 
 
-def established_by_integers(goal: Goal, start: int = 1) -> Asking[tuple[Established | None, Fraction | None]]:
+def established_by_integers(goal: Goal, start: int = 1) -> Asking[tuple[Proof | None, Fraction | None]]:
     """Prove `goal`, about a class with int inputs, separately for each integer distance d.
 
-    Return (the established goal, None), or (None, d) for the first d at which the proof failed. The result is (None,
-    None) if no proof for all large distances is found. If all distances from other answers are integers, only distances
-    from `start` on are proved.
+    Return (the proof, None), or (None, d) for the first d at which the proof failed. The result is (None, None) if no
+    proof for all large distances is found. If all distances from other answers are integers, only distances from
+    `start` on are proved.
     """
-
-    def prove_distance(each: Goal) -> Asking[ProofStep | None]:
-        established = yield from first_established(proofs(each))
-        return (
-            established.evidence.step
-            if established is not None and isinstance(established.evidence, ProvedClass)
-            else None
-        )
-
-    found = yield from integer_distances.at_every_integer(goal, prove_distance, start)
-    if not isinstance(found, ProofStep):
+    found = yield from integer_distances.at_every_integer(goal, lambda each: first_established(proofs(each)), start)
+    if not isinstance(found, Proof):
         return None, found
-    distances = goal.required.distances
-    ceiling = goal.ceiling if distances.alpha_rate else None
-    counted = _slacks_beyond(goal) if distances.alpha_rate and goal.convex.inputs.integral else ()
-    evidence = ProvedClass(found, goal.required.dd, ceiling, unverified=_ONE_BY_ONE, counted=counted)
-    return Established(goal, evidence), None
+    counted = _slacks_beyond(goal) if goal.required.alpha_rate and goal.convex.inputs.integral else ()
+    return replace(found, goal=goal, rule=None, unverified=_ONE_BY_ONE, bound=None, counted=counted), None
 
 
 def _slacks_beyond(goal: Goal) -> tuple[SlackBound, ...]:
@@ -348,20 +307,20 @@ def _slacks_beyond(goal: Goal) -> tuple[SlackBound, ...]:
     return () if beyond.empty is not None else beyond.lower.evidence.slacks
 
 
-def established_as_a_whole(goal: Goal) -> Asking[Established | None]:
-    """Return `goal` as established by any rule, without cutting its class; None if no rule proves it.
+def established_as_a_whole(goal: Goal) -> Asking[Proof | None]:
+    """Return a proof of `goal` by any rule, without cutting its class; None if no rule proves it.
 
     Raises Undecided.
     """
     if goal.empty is not None:
-        return Established(goal, goal.empty)
+        return Proof(goal, None, (), goal.empty)
     established = yield from first_established(simple_proofs(goal))
     if established is None and goal.is_about_integers:
         established, _ = yield from established_by_integers(goal)
     return established or (yield from first_established(united_proofs(goal)))
 
 
-def proved_in_parts(goal: Goal) -> Asking[list[Established] | None]:
+def proved_in_parts(goal: Goal) -> Asking[list[Proof] | None]:
     """Cut the class of `goal` into smaller convex classes, and return the established goals of all of them.
 
     The result is None if one of them is not proved. Raises Undecided.
@@ -369,8 +328,7 @@ def proved_in_parts(goal: Goal) -> Asking[list[Established] | None]:
     setting, every = goal.setting, []
     for convex in by_distances(setting, goal.convex):
         of_part = stated_goal(setting, convex)
-        whole = convex.facets == goal.convex.facets and convex.piece == goal.convex.piece
-        established = None if whole else (yield from established_as_a_whole(of_part))
+        established = None if convex == goal.convex else (yield from established_as_a_whole(of_part))
         if established is not None:
             every.append(established)
             continue
@@ -454,8 +412,7 @@ def _least_of_parts(goal: Goal, needed: Needed, enough: Fraction) -> CoveringPro
     setting, every = goal.setting, []
     for convex in by_distances(setting, goal.convex):
         of_part = stated_goal(setting, convex)
-        whole = convex.facets == goal.convex.facets and convex.piece == goal.convex.piece
-        best = CoveringProofs(None, ()) if whole else _least_of_whole(of_part, needed, enough)
+        best = CoveringProofs(None, ()) if convex == goal.convex else _least_of_whole(of_part, needed, enough)
         if best.needed is None or best.needed > enough:
             signed = [
                 _least_of_whole(stated_goal(setting, each), needed, enough)

@@ -55,7 +55,7 @@ from dipc.linear.program import Infeasible, Least, NotConfirmed, Unbounded, mini
 from dipc.program.ideal import Ideal, Region
 from dipc.program.metric import Norm
 from dipc.program.nearness import AllOf, AnyOf, Formula
-from dipc.rules.halfspaces import Moving
+from dipc.rules.halfspaces import inwards, step_of, still
 from dipc.rules.input_classes import finite_cases
 from dipc.text import program as syntax
 from dipc.text.ast import CompareOp
@@ -108,7 +108,7 @@ def facets(
     outside: Sequence[Region] = (),
     *,
     fixed: bool = False,
-) -> tuple[Moving, ...]:
+) -> tuple[Affine, ...]:
     """Return one facet for each guard of `region`, such that every input u with dd(u) >= alpha is behind all of them.
 
     The facets are in the order of the guards, u is an input of the region, and dd is the distance by `metric`. `others`
@@ -119,7 +119,7 @@ def facets(
     facets = []
     for guard in region.guards:
         if not guard.form.inputs or metric.norm is Norm.DISCRETE:
-            facets.append(Moving(guard.form, _ZERO))
+            facets.append(guard.form)
             continue
         leaving = way_out(guard.form, metric.norm)
         proved = not any(_may_reach(region, leaving, other, whole=guard.whole) for other in others)
@@ -129,16 +129,16 @@ def facets(
             proved = proved and not any(_touches(inner, leaving, gap) for gap in outside)
         if proved and metric.apart is not None:
             proved = not metric.apart(region, leaving)
-        facets.append(_retreating(guard, leaving.width) if proved else Moving(guard.form, _ZERO))
+        facets.append(_retreating(guard, leaving.width) if proved else guard.form)
     return tuple(facets)
 
 
-def _retreating(guard: Constraint, width: Fraction) -> Moving:
+def _retreating(guard: Constraint, width: Fraction) -> Affine:
     """Return the half-space of inputs that are at least alpha away from all inputs at which `guard` fails.
 
     `width` is the dual norm of the guard's form.
     """
-    return Moving(guard.form.shifted(width) if guard.whole else guard.form, width)
+    return inwards(guard.form.shifted(width) if guard.whole else guard.form, width)
 
 
 def _may_reach(region: Region, leaving: Way, other: Region, *, whole: bool = False) -> bool:
@@ -238,7 +238,7 @@ _MOST_SYSTEMS = 400
 
 def choices(
     region: Region, rivals: Sequence[Region], metric: FacetMetric, *, slanted: bool = False
-) -> tuple[tuple[Moving, ...], ...]:
+) -> tuple[tuple[Affine, ...], ...]:
     """Return sets of facets such that every input u of `region` with dd(u) >= alpha is behind all facets of one set.
 
     `rivals` must be all regions with another answer; dd is the distance by `metric`. A set has one facet for each
@@ -260,7 +260,7 @@ def choices(
     return tuple(tuple(dict.fromkeys(choice)) for choice in product(*sides) if not contradict(_static(region, choice)))
 
 
-def _sides(region: Region, rival: Region, norm: Norm, *, slanted: bool) -> list[Moving] | None:
+def _sides(region: Region, rival: Region, norm: Norm, *, slanted: bool) -> list[Affine] | None:
     """Return facets such that each input of `region` that is at least alpha away from `rival` is behind one of them.
 
     Distances are in `norm`. A facet says that a guard of the rival fails, by a margin that grows with alpha. With
@@ -287,7 +287,7 @@ def _sides(region: Region, rival: Region, norm: Norm, *, slanted: bool) -> list[
         guards += _slanted(tuple(guards), norm)
         if whole:
             moved = [(form, norm.steepness(form.inputs)) for form in guards if form.inputs]
-            return _with_inputs_behind(region, [Moving((-form).shifted(width / 2), width) for form, width in moved])
+            return _with_inputs_behind(region, [inwards((-form).shifted(width / 2), width) for form, width in moved])
     facets = [_side(form, norm.steepness(form.inputs), whole=whole) for form in guards if form.inputs]
     return _with_inputs_behind(region, facets)
 
@@ -344,13 +344,13 @@ def _inner(guard: Constraint) -> Affine:
     return form.shifted(-Norm.LINF.steepness(form.inputs) / 2) if guard.whole else form
 
 
-def _with_inputs_behind(region: Region, facets: Sequence[Moving]) -> list[Moving]:
+def _with_inputs_behind(region: Region, facets: Sequence[Affine]) -> list[Affine]:
     return [facet for facet in dict.fromkeys(facets) if not contradict(_static(region, [facet]))]
 
 
-def _weakest(region: Region, facets: Sequence[Moving]) -> list[Moving]:
+def _weakest(region: Region, facets: Sequence[Affine]) -> list[Affine]:
     """Return some of `facets` such that each input of `region` behind one of `facets` is behind one of the result."""
-    kept: list[Moving] = []
+    kept: list[Affine] = []
     for index, facet in enumerate(facets):
         others = [*kept, *facets[index + 1 :]]
         if not any(_implies(region, facet, other) for other in others):
@@ -358,9 +358,9 @@ def _weakest(region: Region, facets: Sequence[Moving]) -> list[Moving]:
     return kept
 
 
-def _implies(region: Region, one: Moving, other: Moving) -> bool:
+def _implies(region: Region, one: Affine, other: Affine) -> bool:
     """Return True if, at every alpha, each input of `region` behind the facet `one` is behind `other`."""
-    more = other.form.scaled(1 / other.step) - one.form.scaled(1 / one.step)
+    more = other.scaled(1 / step_of(other)) - one.scaled(1 / step_of(one))
     return more.constant >= 0 if more.is_number else entails(region.guards, constraint(more, CompareOp.GE))
 
 
@@ -380,9 +380,9 @@ def _is_strip(forms: Sequence[Affine]) -> bool:
     return True
 
 
-def _side(form: Affine, width: Fraction, *, whole: bool) -> Moving:
+def _side(form: Affine, width: Fraction, *, whole: bool) -> Affine:
     # In a box all widths are 1, those of reals, too.
-    return Moving((-form).shifted(width - 1) if whole else -form, width)
+    return inwards((-form).shifted(width - 1) if whole else -form, width)
 
 
 def _systems(forms: Sequence[Affine], norm: Norm) -> int:
@@ -440,8 +440,8 @@ def _weights(chosen: Sequence[Affine], rows: Sequence[int], signs: Sequence[Frac
     return None if isinstance(result, Infeasible) else [result[j] for j in range(len(chosen))]
 
 
-def _static(region: Region, facets: Sequence[Moving]) -> list[Constraint]:
-    return [*region.guards, *(constraint(facet.form, CompareOp.GE) for facet in facets)]
+def _static(region: Region, facets: Sequence[Affine]) -> list[Constraint]:
+    return [*region.guards, *(constraint(still(facet), CompareOp.GE) for facet in facets)]
 
 
 # --- facet metric ---------------------------------------------------------------------------------

@@ -30,14 +30,14 @@ from dipc.chain.state import Affine, Constraint
 from dipc.decide.obligation import Bound, Share
 from dipc.measure.event import Noise
 from dipc.program.metric import Norm
-from dipc.rules.centered_exits import CenteredExit, NoiseComponent
+from dipc.rules.centered_exits import CenteredExit
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Infinite, leading_at_zero, limit_at_zero
 from dipc.sign.piecewise import PiecewiseForm
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: The point of an input by slot.
+#: An input by slot, with gamma under its key.
 Point = Mapping[int, Fraction]
 
 
@@ -69,77 +69,67 @@ def recedes(guards: Sequence[Constraint], direction: Point, norm: Norm) -> bool:
     )
 
 
-def limit_of_probability(
-    exits: Sequence[CenteredExit], start: Point, direction: Point, gamma_rate: Fraction, gamma: Fraction
-) -> Bound:
+def limit_of_probability(exits: Sequence[CenteredExit], start: Point, direction: Point) -> Bound:
     """Return P(t): the limit of the right answer's probability at `start` + k·`direction` and eps = t/k, as k grows.
 
-    `exits` are all exits to the right answer. Gamma is `gamma` + k·`gamma_rate`. Raises OutsideFragment if no limit is
-    known.
+    `exits` are all exits to the right answer. Raises OutsideFragment if no limit is known.
     """
     shares = []
-    for centered in _reached(exits, start, direction, gamma, gamma_rate):
-        events = tuple([_limit_event(component, direction, gamma_rate) for component in centered.parts])
-        shares.append(Share(_limit_weight(centered.weight), tuple([event.event(levels) for event, levels in events])))
+    for centered in _reached(exits, start, direction):
+        events = [
+            replace(component, noises=tuple(map(_continuous, component.noises))).event(
+                [(growth(half, direction), _ZERO) for half in component.halfspaces]
+            )
+            for component in centered.parts
+        ]
+        shares.append(Share(_limit_weight(centered.weight), tuple(events)))
     return Bound(tuple(shares))
 
 
-def probability_however_far(exits: Sequence[CenteredExit], start: Point, direction: Point, gamma: Fraction) -> Bound:
+def probability_however_far(exits: Sequence[CenteredExit], start: Point, direction: Point) -> Bound:
     """Return the limit of the right answer's probability at `start` + k·`direction` as k grows, as a function of eps.
 
-    `exits` are all exits to the right answer, and `gamma` is the tolerance. In the limit, a half-space whose slack
+    `exits` are all exits to the right answer, and gamma is constant. In the limit, a half-space whose slack
     grows holds, and one whose slack falls fails. By dominated convergence the probability tends to that of the
     half-spaces with a constant slack. Raises OutsideFragment where no limit is known.
     """
     shares = []
-    for centered in _reached(exits, start, direction, gamma, _ZERO):
-        rising = [growth(half.slack, direction) for component in centered.parts for half in component.halfspaces]
+    for centered in _reached(exits, start, direction):
+        rising = [growth(half, direction) for component in centered.parts for half in component.halfspaces]
         if min(rising, default=_ZERO) < 0:
             continue
         events = []
         for component in centered.parts:
-            kept = tuple([half for half in component.halfspaces if not growth(half.slack, direction)])
-            levels = [(half.slack.evaluate(start) + half.radius * gamma, _ZERO) for half in kept]
+            kept = tuple([half for half in component.halfspaces if not growth(half, direction)])
+            levels = [(half.noiseless.evaluate(start), _ZERO) for half in kept]
             if kept:
                 events.append(replace(component, halfspaces=kept).event(levels))
         shares.append(Share(centered.weight, tuple(events)))
     return Bound(tuple(shares))
 
 
-def _reached(
-    exits: Sequence[CenteredExit], start: Point, direction: Point, gamma: Fraction, gamma_rate: Fraction
-) -> Iterator[CenteredExit]:
+def _reached(exits: Sequence[CenteredExit], start: Point, direction: Point) -> Iterator[CenteredExit]:
     """Yield those of `exits` that can be taken at the inputs `start` + k·`direction` for all k >= 0.
 
-    At such an input, the claim's gamma is `gamma` + k·`gamma_rate`. Exits that cannot be taken for any k are left out.
-    Raises OutsideFragment if an exit can be taken for some k only.
+    Exits that cannot be taken for any k are left out. Raises OutsideFragment if an exit can be taken for some k only.
     """
     for centered in exits:
         guards = [holds_onwards(guard, start, direction) for guard in centered.guards]
-        points = [_nonnegative_onwards(form, start, direction, gamma, gamma_rate) for form in centered.points]
+        points = [_nonnegative_onwards(form, start, direction) for form in centered.points]
         if False in guards or False in points:
             continue
         if None in guards or None in points:
             raise OutsideFragment("an exit is reached at some inputs of the ray only")
-        if any(not half.coefficients for component in centered.parts for half in component.halfspaces):
+        if any(not half.noises for component in centered.parts for half in component.halfspaces):
             raise OutsideFragment("a comparison without noise has no limit here")
         yield centered
 
 
-def _nonnegative_onwards(
-    form: Affine, start: Point, direction: Point, gamma: Fraction, gamma_rate: Fraction
-) -> bool | None:
-    value, rise = form.evaluate(start) + gamma, growth(form, direction) + gamma_rate
+def _nonnegative_onwards(form: Affine, start: Point, direction: Point) -> bool | None:
+    value, rise = form.evaluate(start), growth(form, direction)
     if value >= 0 and rise >= 0:
         return True
     return False if value < 0 and rise <= 0 else None
-
-
-def _limit_event(
-    component: NoiseComponent, direction: Point, gamma_rate: Fraction
-) -> tuple[NoiseComponent, list[tuple[Fraction, Fraction]]]:
-    levels = [(growth(half.slack, direction) + half.radius * gamma_rate, _ZERO) for half in component.halfspaces]
-    return replace(component, noises=tuple(map(_continuous, component.noises))), levels
 
 
 def _continuous(noise: Noise) -> Noise:

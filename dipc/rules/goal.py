@@ -7,19 +7,20 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 
+from dipc.algebra.exppoly import ClosedForm
 from dipc.algebra.limits import Undecided
-from dipc.chain.state import Constraint
+from dipc.chain.state import Affine, Constraint
 from dipc.decide.obligation import Obligation
 from dipc.frozen import frozen
 from dipc.program.ideal import Ideal
 from dipc.program.metric import Norm
 from dipc.program.nearness import Nearness
 from dipc.program.program import Program
-from dipc.rules.centered_exits import ConvexPiece, ExitFinder
+from dipc.rules.centered_exits import CenteredExit, ExitFinder
 from dipc.rules.clamps import near_whatever
-from dipc.rules.class_claim import ClassClaim, Requirement, products
+from dipc.rules.class_claim import ClassClaim, products
 from dipc.rules.facets import FacetMetric
-from dipc.rules.halfspaces import Ceiling, Moving, greatest_alpha
+from dipc.rules.halfspaces import SlackBound, greatest_alpha, point_at, step_of
 from dipc.rules.input_classes import InputClass, NearAnswers, metric_excerpt
 from dipc.rules.least_slacks import LEAST_SLACKS, Lower
 from dipc.rules.rule import (
@@ -27,7 +28,7 @@ from dipc.rules.rule import (
     Bounds,
     Instance,
     ProofStep,
-    ProvedClass,
+    Requirement,
     Rule,
 )
 from dipc.sign.interval import Interval
@@ -51,7 +52,7 @@ def requirement(claim: ClassClaim, input_class: InputClass, metric: FacetMetric)
         wanted = claim.requirement()
         if not input_class.integral:
             return wanted
-        return replace(wanted, distances=replace(wanted.distances, alpha_base=claim.least_integer()))
+        return replace(wanted, alpha_base=claim.least_integer())
     if input_class.alone:
         # If gamma grows with alpha, the claim at alpha = infinity does not replace the claim at every alpha.
         return claim.open() if claim.gamma_moves else claim.at_number(None)
@@ -95,9 +96,11 @@ def is_certified(claim: ClassClaim, required: Requirement, restated: Requirement
 
 @frozen
 class ConvexClass:
-    """A convex part of the class `inputs`: its inputs that are in one `piece` and behind the facets `side`.
+    """A convex part of the class `inputs`: its inputs that satisfy `guards` and are behind the facets `side`.
 
     - `number` is its number among the convex classes of the question.
+    - `guards` are those of the region, then more; they hold however near to other answers the inputs are.
+    - `exits` are the exits to the right answer that these inputs can take.
     - The facets `side` keep a distance from other answers, and move as this distance grows.
     - `facets` are all half-spaces that contain the inputs; those of the region's guards are first.
     - `refused` is the reason if the class could not be computed, else None.
@@ -105,18 +108,14 @@ class ConvexClass:
 
     number: int
     inputs: InputClass
-    piece: ConvexPiece
-    side: tuple[Moving, ...]
-    facets: tuple[Moving, ...]
+    guards: tuple[Constraint, ...]
+    exits: tuple[CenteredExit, ...]
+    side: tuple[Affine, ...]
+    facets: tuple[Affine, ...]
     refused: str | None = None
 
     @property
-    def guards(self) -> tuple[Constraint, ...]:
-        """The guards that all inputs of the class satisfy, however near to other answers they are."""
-        return (*self.inputs.region.guards, *self.piece.guards)
-
-    @property
-    def own_facets(self) -> tuple[Moving, ...]:
+    def own_facets(self) -> tuple[Affine, ...]:
         """The facets that belong to the guards of the region, one for each guard, in the same order."""
         return self.facets[: len(self.inputs.region.guards)]
 
@@ -126,12 +125,12 @@ class ConvexClass:
         return has_static_facets(self.inputs, self.own_facets)
 
 
-def has_static_facets(inputs: InputClass, own: Sequence[Moving]) -> bool:
+def has_static_facets(inputs: InputClass, own: Sequence[Affine]) -> bool:
     """Return True if a facet in `own` does not move inwards with the distance.
 
     `own` has one facet for each guard of the region of `inputs`.
     """
-    return any(g.form.inputs and not facet.step for g, facet in zip(inputs.region.guards, own, strict=True))
+    return any(g.form.inputs and not step_of(facet) for g, facet in zip(inputs.region.guards, own, strict=True))
 
 
 @frozen
@@ -167,7 +166,7 @@ def near_answers(ideal: Ideal, claim: ClassClaim) -> NearAnswers | None:
     if claim.free_gamma or claim.gamma_moves:
         message = "`--inputs all` does not cover a gamma other than a number with this distance of answers"
         raise bad_input("E1206", message, "give gamma a number, such as --gamma 1", place=metric_excerpt(core))
-    return NearAnswers(ideal, claim.requirement().gamma)
+    return NearAnswers(ideal, claim.requirement().gamma_base)
 
 
 class Goal:
@@ -193,9 +192,9 @@ class Goal:
         convex, setting = self.convex, self.setting
         inputs = convex.inputs
         return Instance(
-            convex.piece.exits,
+            convex.exits,
             convex.facets,
-            self.required.distances,
+            self.required,
             setting.slots,
             inputs.whole,
             convex.guards,
@@ -215,7 +214,7 @@ class Goal:
         if rule.name not in self._known:
             bounds = rule.bounds(self.instance)
             if isinstance(bounds, Lower) and self.convex.inputs.incomplete:
-                bounds = replace(bounds, attained=False, lost=bounds.lost or "some paths to the answer are left out")
+                bounds = replace(bounds, lost=bounds.lost or "some paths to the answer are left out")
             self._known[rule.name] = bounds
         return self._known[rule.name]
 
@@ -230,28 +229,31 @@ class Goal:
         return result
 
     @cached_property
-    def ceiling(self) -> Ceiling | None:
+    def ceiling(self) -> SlackBound | None:
         """An upper bound of dd(u) over all inputs u of the class, with its proof; None if no bound is known."""
         return None if self.lower.corner is not None else greatest_alpha(self.convex.facets)
 
     @property
     def greatest(self) -> Fraction | None:
         """An upper bound of dd(u) over all inputs u of the class, or None if no bound is known."""
-        return None if self.ceiling is None else self.ceiling.alpha
+        return None if self.ceiling is None else -self.ceiling.base
 
     @property
-    def empty(self) -> Ceiling | None:
-        """A proof that the claim is about no input of the class, since all are too near to other answers; else None."""
-        claim, alpha = self.setting.claim, self.required.distances.alpha or _ZERO
+    def empty(self) -> SlackBound | None:
+        """A proof that the claim is about no input of the class, since all are too near to other answers.
+
+        None without a proof.
+        """
+        claim, alpha = self.setting.claim, self.required.alpha or _ZERO
         if not claim.at_distance and claim.is_near(alpha):
             ceiling = greatest_alpha(self.convex.facets)
-            return ceiling if ceiling is not None and ceiling.alpha <= alpha else None
-        return self.ceiling if self.ceiling is not None and self.ceiling.alpha < alpha else None
+            return ceiling if ceiling is not None and -ceiling.base <= alpha else None
+        return self.ceiling if self.ceiling is not None and -self.ceiling.base < alpha else None
 
     @cached_property
     def intervals(self) -> tuple[Interval, ...]:
         """The intervals of eps, or of an open distance times eps, in which the obligations must hold."""
-        intervals, distances = self.setting.claim.intervals, self.required.distances
+        intervals, distances = self.setting.claim.intervals, self.required
         if distances.gamma_rate and not distances.alpha_rate:
             return (products(intervals, None),)
         if distances.alpha_rate and self.greatest != 0:
@@ -266,7 +268,7 @@ class Goal:
     @property
     def alpha(self) -> Fraction:
         """The value of alpha at the distance `sample`."""
-        return self.required.distances.alpha_base + self.sample * self.required.distances.alpha_rate
+        return self.required.alpha_base + self.sample * self.required.alpha_rate
 
     def holds_corner(self, distance: Callable[[Mapping[int, Fraction]], Fraction | None]) -> bool:
         """Return True if the corner is an input of the class and at least alpha away from other answers.
@@ -277,11 +279,11 @@ class Goal:
         """
         convex, corner, alpha = self.convex, self.lower.corner, self.alpha
         assert corner is not None
-        point = corner.at_alpha(alpha)
+        point = point_at(corner, alpha)
         if not all(guard.holds_at(point) for guard in convex.guards):
             return False
         dd = distance(point) if alpha and (convex.inputs.whole or convex.has_static_facets) else None
-        if dd is not None and convex.inputs.whole and not self.required.distances.alpha_rate:
+        if dd is not None and convex.inputs.whole and not self.required.alpha_rate:
             # Inputs a little farther away need not exist, so that the claim has to be about the corner itself.
             claim = self.setting.claim
             return dd >= alpha and (claim.at_distance or not claim.is_near(dd))
@@ -295,19 +297,19 @@ class Goal:
         is certain if all facets of the region move with alpha and the corner lies on a facet that moves. Otherwise dd
         is computed for one alpha, which is enough if the claim is about all eps > 0.
         """
-        if not self.required.distances.alpha_rate:
+        if not self.required.alpha_rate:
             return True
         convex, lower = self.convex, self.lower
-        if not convex.has_static_facets and any(convex.facets[k].step for k in lower.tight):
+        if not convex.has_static_facets and any(step_of(convex.facets[k]) for k in lower.tight):
             return True
         assert lower.corner is not None
         everything = self.setting.claim.intervals == (Interval.POSITIVE,)
-        return everything and distance(lower.corner.at_alpha(self.alpha)) == self.alpha
+        return everything and distance(point_at(lower.corner, self.alpha)) == self.alpha
 
     @property
     def is_about_integers(self) -> bool:
         """True if the class has int inputs and the requirement leaves a distance open."""
-        return bool(self.convex.inputs.whole and self.required.distances.is_open)
+        return bool(self.convex.inputs.whole and self.required.is_open)
 
 
 def stated_goal(setting: Setting, convex: ConvexClass) -> Goal:
@@ -318,7 +320,7 @@ def stated_goal(setting: Setting, convex: ConvexClass) -> Goal:
     if convex.refused is not None:
         raise Undecided(convex.refused)
     goal = Goal(setting, convex, requirement(setting.claim, convex.inputs, setting.metric))
-    if goal.empty is None and goal.greatest == 0 and goal.required.distances.alpha_rate:
+    if goal.empty is None and goal.greatest == 0 and goal.required.alpha_rate:
         return goal.requiring(setting.claim.at_number(_ZERO))
     return goal
 
@@ -327,29 +329,25 @@ def stated_goal(setting: Setting, convex: ConvexClass) -> Goal:
 class Proof:
     """A proof of `goal` by the rule with the name `rule`, complete once all of the `obligations` are decided to hold.
 
-    `bound_evidence` justifies the bounds of the obligations, for a certificate. `unverified` names the part of the
-    proof that the checker cannot verify from it, or is None.
+    - `rule` is None if no rule was needed, or several.
+    - `evidence` justifies the bounds of the obligations, for a certificate. If there are no obligations, it proves that
+      the claim is about no input of the class.
+    - `unverified` names the part of the proof that the checker cannot verify from it, or is None.
+    - `bound` is the lower bound of the probability that was compared with 1 - beta; None if there was none, or several.
+    - `counted` has the bounds of slacks at the distance 2, for a class that was proved separately for each integer
+      distance. The obligations are then about the distance 1. For any other class `counted` is empty.
     """
 
     goal: Goal
-    rule: str
+    rule: str | None
     obligations: tuple[Obligation, ...]
-    bound_evidence: BoundEvidence
+    evidence: BoundEvidence | SlackBound
     unverified: str | None = None
-
-    @property
-    def first_step(self) -> ProofStep:
-        """The first obligation, as a step of the proof."""
-        return ProofStep(self.obligations[0], self.goal.required.variable, self.bound_evidence)
+    bound: ClosedForm | None = None
+    counted: tuple[SlackBound, ...] = ()
 
     @property
     def steps(self) -> tuple[ProofStep, ...]:
         """All obligations, as steps of the proof."""
-        return tuple([ProofStep(each, self.goal.required.variable, self.bound_evidence) for each in self.obligations])
-
-    @property
-    def evidence(self) -> ProvedClass:
-        """The class as proved by these obligations, from which a certificate is written once they are decided."""
-        required = self.goal.required
-        ceiling = self.goal.ceiling if required.distances.alpha_rate else None
-        return ProvedClass(self.first_step, required.dd, ceiling, self.obligations[1:], self.unverified)
+        assert isinstance(self.evidence, BoundEvidence)
+        return tuple([ProofStep(each, self.goal.required.variable, self.evidence) for each in self.obligations])

@@ -1,50 +1,60 @@
 """Half-spaces of inputs that move with a distance, and the bounds of linear forms that they imply.
 
-A `Moving` half-space is { u : form(u) >= alpha·step }: a facet of a class of inputs that retreats as alpha, the
-distance to disagreement, grows. It is a half-space over the inputs and alpha. An input that is in such a half-space is
-*behind* the facet.
+A *facet* of a class of inputs is a form of the inputs and alpha, the distance to disagreement, that is nonnegative on
+the class: form(u) - step·alpha >= 0 with step >= 0. It moves inwards as alpha grows, unless its step is 0. An input
+where the facet is nonnegative is *behind* it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
-from dipc.chain.state import Affine
+from dipc.chain.state import Affine, combination
 from dipc.frozen import frozen
-from dipc.linear.halfspace import Halfspace, equation, sorted_terms, weighted_sum
+from dipc.linear.halfspace import Halfspace, equation, sorted_terms
 from dipc.linear.program import Infeasible, Least, Unbounded, minimum, solution
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
-#: The key of alpha beside input slots.
-ALPHA = -1
+#: The keys of alpha and gamma beside input slots.
+ALPHA, GAMMA = -1, -2
 
 
-@frozen
-class Moving:
-    """The half-space form(u) >= alpha·step, where `form` depends on inputs u alone and `step` >= 0.
+def has_gamma(form: Affine) -> bool:
+    """Return True if `form` depends on gamma."""
+    return bool(form.inputs) and form.inputs[0][0] == GAMMA
 
-    It moves inwards as alpha grows, unless step is 0.
-    """
 
-    form: Affine
-    step: Fraction
+def slack(half: Affine) -> Affine:
+    """Return `half` with 0 in place of its noises and gamma: a form of the inputs."""
+    return Affine((), half.inputs[1:] if has_gamma(half) else half.inputs, half.constant)
 
-    def at_alpha(self, alpha: Fraction) -> Halfspace:
-        """Return the half-space of inputs at the given `alpha`."""
-        moved = alpha * self.step if alpha and self.step else _ZERO
-        return Halfspace(self.form.inputs, self.form.constant - moved if moved else self.form.constant)
 
-    @property
-    def halfspace(self) -> Halfspace:
-        """The half-space over the inputs and alpha together; its keys are the inputs' slots and ALPHA."""
-        moving = ((ALPHA, -self.step),) if self.step else ()
-        return Halfspace((*moving, *self.form.inputs), self.form.constant)
+def inwards(form: Affine, step: Fraction) -> Affine:
+    """Return the facet `form` - `step`·alpha >= 0."""
+    return Affine((), ((ALPHA, -step), *form.inputs), form.constant) if step else form
+
+
+def step_of(facet: Affine) -> Fraction:
+    """Return the speed at which `facet` moves inwards as alpha grows."""
+    return -facet.inputs[0][1] if facet.inputs and facet.inputs[0][0] == ALPHA else _ZERO
+
+
+def still(facet: Affine) -> Affine:
+    """Return `facet` at alpha = 0: a form of the inputs."""
+    return Affine((), facet.inputs[1:], facet.constant) if step_of(facet) else facet
+
+
+def at_alpha(facet: Affine, alpha: Fraction) -> Halfspace:
+    """Return the half-space of the inputs behind `facet` at the given `alpha`."""
+    fixed = still(facet)
+    moved = alpha * step_of(facet) if alpha else _ZERO
+    return Halfspace(fixed.inputs, fixed.constant - moved if moved else fixed.constant)
 
 
 @frozen
@@ -52,11 +62,11 @@ class SlackBound:
     """A lower bound that facets imply: form(u) + radius·gamma >= base + distance·slope for every u behind all of them.
 
     Functions of this file give bounds of a form alone: the distance is alpha and the radius is 0. For a claim, alpha
-    and gamma are functions of the open distance (see `ClaimedDistances`), and the bound of a form of int inputs is
+    and gamma are functions of the open distance (see `Requirement`), and the bound of a form of int inputs is
     rounded up to a value that the form takes at integers.
 
-    `weights` is the proof, as pairs (k, weight) with weights > 0. Let facet k be form_k(u) >= alpha·step_k. Then form =
-    constant + Σ weight·form_k. The bound is attained at inputs where each of these facets is an equality.
+    `weights` is the proof, as pairs (k, weight) with weights > 0: form = constant + Σ weight·facet_k at alpha = 0. The
+    bound is attained at inputs where each of these facets is an equality.
     """
 
     form: Affine
@@ -74,69 +84,63 @@ class SlackBound:
         return tuple([k for k, _ in self.weights])
 
 
-def bound_of(form: Affine, facets: Sequence[Moving], weights: Sequence[tuple[int, Fraction]]) -> SlackBound | None:
+def bound_of(form: Affine, facets: Sequence[Affine], weights: Sequence[tuple[int, Fraction]]) -> SlackBound | None:
     """Return the bound of `form` that `weights` on the `facets` prove (Farkas), or None if they prove no bound.
 
-    `weights` has pairs (k, weight) for facets k. They prove a bound if no weight is negative and `form` is the sum Σ
-    weight·facets[k].form plus a constant. Behind the facets, the sum is at least alpha · Σ weight·facets[k].step,
-    because facets[k].form is at least alpha · facets[k].step.
+    `weights` has pairs (k, weight) for facets k. They prove a bound if no weight is negative, and if `form` - Σ
+    weight·facets[k] depends on alpha alone. This rest is the bound, because each summand is at least 0.
     """
     used = [(k, weight) for k, weight in weights if weight]
     if any(weight < 0 for _, weight in used):
         return None
-    total = weighted_sum([facets[k].halfspace for k, _ in used], dict(enumerate(weight for _, weight in used)))
-    if tuple([term for term in total.coefficients if term[0] != ALPHA]) != form.inputs:
+    rest = form - combination([(weight, facets[k]) for k, weight in used], _ZERO)
+    if any(slot != ALPHA for slot, _ in rest.inputs):
         return None
-    return SlackBound(form, tuple(used), form.constant - total.constant, -total.coefficient(ALPHA))
+    return SlackBound(form, tuple(used), rest.constant, -step_of(rest))
 
 
-class SingleBounds:
-    """A finder of lower bounds of forms, each proved by a single one of given facets.
+def single_bounds(facets: Sequence[Affine]) -> Callable[[Affine, Fraction | None], SlackBound | None]:
+    """Return `single_bound` for these `facets`; it finds the facets about a form at once.
 
     A facet proves a lower bound of its own form times any positive number, plus any constant.
     """
+    about: dict[tuple[int, ...], list[int]] = {}
+    for k, facet in enumerate(facets):
+        about.setdefault(_inputs_of(still(facet)), []).append(k)
 
-    def __init__(self, facets: Sequence[Moving]) -> None:
-        self._facets = facets
-        self._about: dict[tuple[int, ...], list[int]] = {}
-        for k, facet in enumerate(facets):
-            self._about.setdefault(_inputs_of(facet.form), []).append(k)
-
-    def bound(self, form: Affine, alpha: Fraction | None) -> SlackBound | None:
-        """Return the best lower bound of `form` that a single facet proves, or None.
-
-        The best one is the greatest at the number `alpha`; for an `alpha` of None, see `best_bound`.
-        """
+    def bound(form: Affine, alpha: Fraction | None) -> SlackBound | None:
         if not form.inputs:
             return SlackBound(form, (), form.constant, _ZERO)
         c = form.inputs[0][1]
         best: SlackBound | None = None
-        for k in self._about.get(_inputs_of(form), ()):
-            facet, theirs = self._facets[k], self._facets[k].form.inputs
+        for k in about.get(_inputs_of(form), ()):
+            facet, theirs = facets[k], still(facets[k]).inputs
             weight = _ONE if c == theirs[0][1] else c / theirs[0][1]
             pairs = zip(form.inputs[1:], theirs[1:], strict=True)
             if weight < 0 or any(own != weight * d for (_, own), (_, d) in pairs):
                 continue
-            base = form.constant - weight * facet.form.constant
-            bound = SlackBound(form, ((k, weight),), base, weight * facet.step)
-            if best is None or _rank(bound, alpha) > _rank(best, alpha):
-                best = bound
+            base = form.constant - weight * facet.constant
+            found = SlackBound(form, ((k, weight),), base, weight * step_of(facet))
+            if best is None or _rank(found, alpha) > _rank(best, alpha):
+                best = found
         return best
+
+    return bound
 
 
 def _inputs_of(form: Affine) -> tuple[int, ...]:
     return tuple([slot for slot, _ in form.inputs])
 
 
-def single_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -> SlackBound | None:
+def single_bound(form: Affine, facets: Sequence[Affine], alpha: Fraction | None) -> SlackBound | None:
     """Return the best lower bound of `form` that one of `facets` proves alone, or None.
 
     The best one is the greatest at the number `alpha`; for an `alpha` of None, see `best_bound`.
     """
-    return SingleBounds(facets).bound(form, alpha)
+    return single_bounds(facets)(form, alpha)
 
 
-def best_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -> SlackBound | None:
+def best_bound(form: Affine, facets: Sequence[Affine], alpha: Fraction | None) -> SlackBound | None:
     """Return the best lower bound of `form` that `facets` prove, or None if `form` is not bounded below behind them.
 
     - For a number `alpha`, it is the bound that is greatest at this alpha: the least value of the form, if some input
@@ -150,14 +154,14 @@ def best_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -
     if not form.inputs:
         return SlackBound(form, (), form.constant, _ZERO)
     kept = _summands_of(form.inputs, tuple(facets))
-    signs = {(slot, c > 0) for k in kept for slot, c in facets[k].form.inputs}
+    signs = {(slot, c > 0) for k in kept for slot, c in still(facets[k]).inputs}
     if any((slot, c > 0) not in signs for slot, c in form.inputs):
         return None  # no facet has a coefficient of this sign at this input
     bound = _solved(form, [facets[k] for k in kept], alpha)
     return None if bound is None else replace(bound, weights=tuple([(kept[k], w) for k, w in bound.weights]))
 
 
-def _summands_of(terms: Sequence[tuple[int, Fraction]], facets: tuple[Moving, ...]) -> list[int]:
+def _summands_of(terms: Sequence[tuple[int, Fraction]], facets: tuple[Affine, ...]) -> list[int]:
     """Return the indices of those `facets` that can have a positive weight in a proof of a bound, in increasing order.
 
     `terms` has the coefficients of the form to be bounded, as pairs (input, c). The part of the result about facets
@@ -171,7 +175,7 @@ def _summands_of(terms: Sequence[tuple[int, Fraction]], facets: tuple[Moving, ..
         for k in by_slot.get(slots.pop(), ()):
             if k not in near:
                 near.add(k)
-                more = [slot for slot, _ in facets[k].form.inputs if slot not in reached]
+                more = [slot for slot, _ in still(facets[k]).inputs if slot not in reached]
                 reached.update(more)
                 slots += more
     tied = sorted(near)
@@ -180,15 +184,15 @@ def _summands_of(terms: Sequence[tuple[int, Fraction]], facets: tuple[Moving, ..
 
 
 @lru_cache(maxsize=64)
-def _always_summands(facets: tuple[Moving, ...]) -> tuple[Sequence[int], Mapping[int, Sequence[int]]]:
+def _always_summands(facets: tuple[Affine, ...]) -> tuple[Sequence[int], Mapping[int, Sequence[int]]]:
     by_slot: dict[int, list[int]] = {}
     for k, facet in enumerate(facets):
-        for slot, _ in facet.form.inputs:
+        for slot, _ in still(facet).inputs:
             by_slot.setdefault(slot, []).append(k)
     return _summands((), facets), by_slot
 
 
-def _summands(terms: Sequence[tuple[int, Fraction]], facets: Sequence[Moving]) -> list[int]:
+def _summands(terms: Sequence[tuple[int, Fraction]], facets: Sequence[Affine]) -> list[int]:
     """Return the indices of those `facets` that can have a positive weight in a sum with the coefficients `terms`.
 
     Suppose that an input has positive coefficients only, in all facets that mention it. They cannot cancel, so if
@@ -198,7 +202,7 @@ def _summands(terms: Sequence[tuple[int, Fraction]], facets: Sequence[Moving]) -
     wanted = {(slot, c > 0) for slot, c in terms}
     pulling: dict[tuple[int, bool], set[int]] = {}
     for k, facet in enumerate(facets):
-        for slot, c in facet.form.inputs:
+        for slot, c in still(facet).inputs:
             pulling.setdefault((slot, c > 0), set()).add(k)
     kept = dict.fromkeys(range(len(facets)))
     pending = list(pulling)
@@ -208,7 +212,7 @@ def _summands(terms: Sequence[tuple[int, Fraction]], facets: Sequence[Moving]) -
             continue
         for k in list(pulling.get((slot, sign), ())):
             del kept[k]
-            for other, c in facets[k].form.inputs:
+            for other, c in still(facets[k]).inputs:
                 pulling[other, c > 0].remove(k)
                 pending.append((other, c <= 0))
     return list(kept)
@@ -220,15 +224,15 @@ def _rank(bound: SlackBound, alpha: Fraction | None) -> tuple[bool, Fraction, Fr
     return bound.base >= 0, bound.slope if bound.base >= 0 else bound.base, bound.base
 
 
-def _solved(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -> SlackBound | None:
+def _solved(form: Affine, facets: Sequence[Affine], alpha: Fraction | None) -> SlackBound | None:
     by_slot: dict[int, list[tuple[int, Fraction]]] = {slot: [] for slot, _ in form.inputs}
     for k, facet in enumerate(facets):
-        for slot, c in facet.form.inputs:
+        for slot, c in still(facet).inputs:
             by_slot.setdefault(slot, []).append((k, c))
     wanted = dict(form.inputs)
     rows = tuple([(tuple(terms), wanted.get(slot, _ZERO)) for slot, terms in by_slot.items()])
-    constants = tuple([facet.form.constant for facet in facets])
-    weights = _best_weights(rows, constants, tuple([facet.step for facet in facets]), form.constant, alpha)
+    constants = tuple([facet.constant for facet in facets])
+    weights = _best_weights(rows, constants, tuple([step_of(facet) for facet in facets]), form.constant, alpha)
     return None if weights is None else bound_of(form, facets, list(enumerate(weights)))
 
 
@@ -274,75 +278,51 @@ def _greatest(count: int, system: Sequence[Halfspace], goals: Sequence[Halfspace
 #
 # Corners: inputs at which several facets are equalities at once, as a function of the distance alpha.
 
+#: An input that moves with alpha: a form of alpha alone for every real and int input, by slot.
+Corner = Mapping[int, Affine]
 
-@frozen
-class Corner:
-    """An input that moves with alpha: u(alpha) = base + alpha·slope.
 
-    `base` and `slope` have a value for every real and int input, by slot.
-    """
-
-    base: Mapping[int, Fraction]
-    slope: Mapping[int, Fraction]
-
-    def at_alpha(self, alpha: Fraction) -> dict[int, Fraction]:
-        if not alpha:
-            return dict(self.base)
-        once = alpha == 1
-        moved = {slot: rise if once else alpha * rise for slot, rise in self.slope.items() if rise}
-        if not moved:
-            return dict(self.base)
-        return {
-            slot: (value + moved[slot] if value else moved[slot]) if slot in moved else value
-            for slot, value in self.base.items()
-        }
+def point_at(corner: Corner, alpha: Fraction) -> dict[int, Fraction]:
+    """Return the input that `corner` is at the given `alpha`."""
+    return {slot: form.evaluate({ALPHA: alpha}) for slot, form in corner.items()}
 
 
 def corner(
-    facets: Sequence[Moving], tight: Iterable[int], slots: Sequence[int], alpha: Fraction | None
+    facets: Sequence[Affine], tight: Iterable[int], slots: Sequence[int], alpha: Fraction | None
 ) -> Corner | None:
     """Return an input behind all `facets` at which the facets with indices in `tight` are equalities.
 
-    `slots` are the inputs. For a number `alpha`, the input is for this alpha and has slope 0; the result is None if no
-    input exists. If `alpha` is None, the input moves with alpha, and is such an input at every alpha >= 0. The result
-    is None if no input that is linear in alpha is found.
+    `slots` are the inputs. For a number `alpha`, the input is for this alpha; the result is None if no input exists. If
+    `alpha` is None, the input moves with alpha, and is such an input at every alpha >= 0. The result is None if no
+    input that is linear in alpha is found.
     """
     met = sorted(set(tight))
+    if alpha is not None:
+        facets = [facet.substituted({ALPHA: alpha}) for facet in facets]
     for solve in (_corner_eliminated, _corner_solved):
-        corner = solve(facets, met, slots, alpha)
-        if corner is not None and _behind(facets, met, corner, alpha):
-            return corner
+        found = solve(facets, met, slots)
+        if found is not None and _is_behind(facets, met, found):
+            return found
     return None
 
 
-def _behind(facets: Sequence[Moving], met: Sequence[int], corner: Corner, alpha: Fraction | None) -> bool:
-    """Return True if `corner` is behind all `facets`, and on the boundary of those with the indices `met`.
-
-    A corner is a point that is linear in alpha, and each facet moves with alpha. The result is about every alpha >= 0,
-    or only about the number `alpha` if one is given.
-    """
-    tight = set(met)
+def _is_behind(facets: Sequence[Affine], met: Sequence[int], corner: Corner) -> bool:
+    """Return True if `corner` is behind all `facets` at every alpha >= 0, and on the boundary of those in `met`."""
+    tight, point = set(met), {**corner, ALPHA: Affine.input(ALPHA)}
     for k, facet in enumerate(facets):
-        start = facet.form.evaluate(corner.base)
-        rise = sum((c * corner.slope[slot] for slot, c in facet.form.inputs), _ZERO) - facet.step
-        if alpha is not None:
-            start, rise = start + alpha * rise, _ZERO
-        if start < 0 or rise < 0 or (k in tight and (start or rise)):
+        here = combination([(c, point[slot]) for slot, c in facet.inputs], facet.constant)
+        if here.constant < 0 or step_of(here) > 0 or (k in tight and (here.constant or here.inputs)):
             return False
     return True
 
 
-def _corner_eliminated(
-    facets: Sequence[Moving], met: Sequence[int], slots: Sequence[int], alpha: Fraction | None
-) -> Corner | None:
+def _corner_eliminated(facets: Sequence[Affine], met: Sequence[int], slots: Sequence[int]) -> Corner | None:
     """Return a solution of the equations of the facets with the indices `met`, or None if there is none.
 
-    A solution is linear in alpha; for a number `alpha` it is for this alpha, with the slope 0. Inputs in `slots` that
-    the equations leave undetermined are 0. The solution need not be behind the other `facets`.
+    A solution is linear in alpha. Inputs in `slots` that the equations leave undetermined are 0. The solution need not
+    be behind the other `facets`.
     """
-    if all(len(facets[k].form.inputs) == 1 for k in met):
-        return _corner_of_box([facets[k] for k in met], slots, alpha)
-    rows = [facets[k].halfspace if alpha is None else facets[k].at_alpha(alpha) for k in met]
+    rows = [Halfspace(facets[k].inputs, facets[k].constant) for k in met]
     users = Counter(key for row in rows for key, _ in row.coefficients)
     # Each solved input as an affine form of inputs solved later, of free inputs, and of alpha.
     solved: dict[int, tuple[dict[int, Fraction], Fraction]] = {}
@@ -355,86 +335,56 @@ def _corner_eliminated(
             solved[key] = row.solved_for(key)
         elif row.coefficients or row.constant:
             return None
-    base, slope = dict.fromkeys(slots, _ZERO), dict.fromkeys(slots, _ZERO)
+    point = dict.fromkeys(slots, Affine.number(_ZERO)) | {ALPHA: Affine.input(ALPHA)}
     for key, (slopes, constant) in reversed(solved.items()):
-        rise = slopes.pop(ALPHA, _ZERO)
-        base[key] = sum((c * base[k] for k, c in slopes.items()), constant)
-        slope[key] = sum((c * slope[k] for k, c in slopes.items()), rise)
-    return Corner(base, slope)
+        point[key] = combination([(c, point[k]) for k, c in slopes.items()], constant)
+    return {slot: point[slot] for slot in slots}
 
 
-def _corner_of_box(met: Sequence[Moving], slots: Sequence[int], alpha: Fraction | None) -> Corner | None:
-    base, slope = dict.fromkeys(slots, _ZERO), dict.fromkeys(slots, _ZERO)
-    seen: set[int] = set()
-    for facet in met:
-        ((slot, c),) = facet.form.inputs
-        rise = facet.step / c
-        start = -facet.form.constant / c
-        if alpha is not None:
-            start, rise = start + alpha * rise, _ZERO
-        if slot in seen and (base[slot], slope[slot]) != (start, rise):
-            return None
-        seen.add(slot)
-        base[slot], slope[slot] = start, rise
-    return Corner(base, slope)
-
-
-def _corner_solved(
-    facets: Sequence[Moving], met: Sequence[int], slots: Sequence[int], alpha: Fraction | None
-) -> Corner | None:
+def _corner_solved(facets: Sequence[Affine], met: Sequence[int], slots: Sequence[int]) -> Corner | None:
     """Return an input behind all `facets`, and on the boundary of those with the indices `met`, or None.
 
-    It is found by linear programs: one for the input at alpha = 0, another for its slope in alpha. For a number
-    `alpha`, only the input at this alpha is found, and the slope is 0. `slots` are the inputs.
+    It is found by linear programs: one for the input at alpha = 0, another for its slope in alpha, which is 0 if no
+    facet moves. `slots` are the inputs.
     """
     tight = set(met)
     starts: list[Halfspace] = []
     rises: list[Halfspace] = []
     for k, facet in enumerate(facets):
-        start = facet.form.constant - (_ZERO if alpha is None else alpha * facet.step)
-        for system, constant in ((starts, start), (rises, -facet.step)):
-            half = Halfspace(facet.form.inputs, constant)
+        for system, constant in ((starts, facet.constant), (rises, -step_of(facet))):
+            half = Halfspace(still(facet).inputs, constant)
             system += equation(half.coefficients, constant) if k in tight else [half]
     base = solution(starts, slots)
-    slope = dict.fromkeys(slots, _ZERO) if alpha is not None else solution(rises, slots)
+    slope = solution(rises, slots) if any(map(step_of, facets)) else dict.fromkeys(slots, _ZERO)
     if isinstance(base, Infeasible) or isinstance(slope, Infeasible):
         return None
-    return Corner(base, slope)
+    return {slot: inwards(Affine.number(base[slot]), -slope[slot]) for slot in slots}
 
 
-def least(facets: Sequence[Moving], form: Moving, slots: Sequence[int], alpha: Fraction) -> dict[int, Fraction] | None:
-    """Return an input behind all `facets` at `alpha` at which the form of the half-space `form` is least.
+def least(facets: Sequence[Affine], form: Affine, slots: Sequence[int], alpha: Fraction) -> dict[int, Fraction] | None:
+    """Return an input behind all `facets` at `alpha` at which `form` is least.
 
     `slots` are the inputs. The result is None if no input is behind the facets. If the form is not bounded below behind
     them, the result is any input behind them.
     """
-    match minimum(form.at_alpha(_ZERO), [facet.at_alpha(alpha) for facet in facets], slots):
+    match minimum(at_alpha(form, _ZERO), [at_alpha(facet, alpha) for facet in facets], slots):
         case Infeasible():
             return None
         case Least(_, point, _) | Unbounded(point, _):
             return dict(point)
 
 
-@frozen
-class Ceiling:
-    """A proof that no input is behind certain facets for any alpha greater than `alpha`.
-
-    `weights` has pairs (k, weight) for facets k. The sum of weight·form over these facets is a constant, which bounds
-    alpha times the sum of weight·step (Farkas).
-    """
-
-    alpha: Fraction
-    weights: tuple[tuple[int, Fraction], ...]
-
-
-def greatest_alpha(facets: Sequence[Moving]) -> Ceiling | None:
-    """Return the greatest alpha for which some input is behind all `facets`, with its proof by weights on the facets.
+def greatest_alpha(facets: Sequence[Affine]) -> SlackBound | None:
+    """Return the bound -alpha >= -(greatest alpha) for which some input is behind all `facets`, with its proof.
 
     The result is None if alpha is not bounded, or if no input is behind the facets at any alpha. A negative alpha
     proves that no input is behind the facets at any alpha >= 0.
     """
     kept, _ = _always_summands(tuple(facets))
-    result = minimum(Halfspace(((ALPHA, -_ONE),), _ZERO), [facets[k].halfspace for k in kept])
+    form = Affine((), ((ALPHA, -_ONE),), _ZERO)
+    system = [Halfspace(facets[k].inputs, facets[k].constant) for k in kept]
+    result = minimum(Halfspace(form.inputs, form.constant), system)
     if not isinstance(result, Least):
         return None
-    return Ceiling(-result.value, tuple(sorted((kept[k], weight) for k, weight in result.weights.items() if weight)))
+    weights = sorted((kept[k], weight) for k, weight in result.weights.items() if weight)
+    return SlackBound(form, tuple(weights), result.value, _ZERO)

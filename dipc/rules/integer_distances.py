@@ -19,19 +19,18 @@ from typing import TYPE_CHECKING, TypeVar
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
 from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.algebra.parametric import Compound, Operator, Parametric, Selected, TooLarge
+from dipc.chain.state import Affine
 from dipc.decide.obligation import Bound, Decision, Obligation, Share
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.event import Event
-from dipc.measure.measure import Measurer
-from dipc.rules.centered_exits import DISTANCE, Level, NoiseComponent, ShiftedHalfspace, connected, is_whole
+from dipc.rules.centered_exits import DISTANCE, Level, NoiseComponent, connected, is_whole
 from dipc.rules.clamps import CLAMPS
-from dipc.rules.class_claim import ClassClaim, Requirement
 from dipc.rules.complement import complement
-from dipc.rules.goal import ConvexClass, Goal
-from dipc.rules.halfspaces import Moving
+from dipc.rules.goal import ConvexClass, Goal, Proof
+from dipc.rules.halfspaces import step_of, still
 from dipc.rules.joint_tails import joint_tails
 from dipc.rules.least_slacks import least_slacks, slack_bound
-from dipc.rules.rule import Bounds, ClaimedDistances, Derivation, Farkas, Instance, ProofStep, Variable
+from dipc.rules.rule import Bounds, Derivation, Farkas, Instance, Requirement
 from dipc.rules.vertices import vertices
 from dipc.sign.partial_sums import has_nonnegative_partial_sums
 from dipc.sign.piecewise import proved_quotient
@@ -95,124 +94,114 @@ class _Ratio:
 _Bounding = Callable[[Instance], Bounds | None]
 
 
-@frozen
-class FarAway:
-    """The claim about an instance with int inputs, at all integer distances d, d + 1, … from some distance d on.
+def _start_of_all(goal: Goal, distances: Requirement) -> int | None:
+    """Return an integer d such that the claim of `goal` is proved at all integers >= d; None if none is found.
 
-    `measurer` measures events. `only_at` is the single eps that the program is for, if there is one.
+    `distances` says what depends on the integer. The bounds of slacks that are best at d are tried, and also those that
+    are best far beyond d.
     """
-
-    claim: ClassClaim
-    instance: Instance
-    measurer: Measurer
-    only_at: Fraction | None = None
-
-    def start(self) -> int | None:
-        """Return a distance d such that the claim is proved at all integer distances >= d; None if none is found.
-
-        The bounds of slacks that are best at d are tried, and also those that are best far beyond d.
-        """
-        if self.only_at is not None:
-            return None
-        beta = self.claim.beta.value(self.claim.names(), open_divisors=True)
-        starts = (self._proved(rule, further, beta) for further in _FURTHER for rule in _RULES)
-        return next((start for start in starts if start is not None), None)
-
-    def _proved(self, rule: _Bounding, further: int, beta: Selected) -> int | None:
-        """Return a distance d such that the bounds of `rule` prove the claim with `beta` at all integers >= d, or None.
-
-        Of the bounds of slacks that hold at all these distances, those that are greatest at the distance d + `further`
-        are used.
-        """
-        start = 1
-        for more in _MORE:
-            try:
-                start, ratios = self._bounds_from(rule, start + more, further)
-            except (Undecided, TooLarge):
-                return None
-            if not ratios:
-                return None
-            with suppress(TooLarge):
-                if all(self._meets(each, beta, start) for each in ratios):
-                    return start
+    claim = goal.setting.claim
+    if goal.setting.program.core.only_at is not None:
         return None
+    beta = claim.beta.value(claim.names(), open_divisors=True)
+    starts = (_proved(goal, distances, rule, further, beta) for further in _FURTHER for rule in _RULES)
+    return next((start for start in starts if start is not None), None)
 
-    def _bounds_from(self, rule: _Bounding, start: int, further: int) -> tuple[int, Sequence[_Ratio]]:
-        """Return a distance d >= `start` and functions of eps and distance that bound the probability from d on.
 
-        At each integer distance >= d, one of the functions is at most the probability. They come from `rule`; there are
-        none if the rule does not apply. Of the bounds of slacks that hold at all distances >= d, they use those that
-        are greatest at d + `further`. Raises Undecided if no d is found.
-        """
-        while start <= MOST_SINGLE:
-            try:
-                return start, self._bounds(rule, start, further)
-            except lattice.Unsettled as small:
-                start = max(small.enough, start + 1)
-        raise OutsideFragment("the probability follows one formula only at large distances")
+def _proved(goal: Goal, distances: Requirement, rule: _Bounding, further: int, beta: Selected) -> int | None:
+    """Return an integer d such that the bounds of `rule` prove `goal` with `beta` at all integers >= d, or None.
 
-    def _bounds(self, rule: _Bounding, start: int, further: int) -> Sequence[_Ratio]:
-        """Return functions of eps and distance, one of which is at most the probability at each distance >= `start`.
-
-        They come from `rule`; there are none if it does not apply. Of the bounds of slacks that hold at all these
-        distances, they use those that are greatest at `start` + `further`.
-        """
-        distances = replace(self.instance.distances, start=start, further=further)
-        bounds = rule(self.instance.at_distances(distances))
-        return [] if bounds is None else [self._ratio(function, start) for function in bounds.functions]
-
-    def _meets(self, ratio: _Ratio, beta: Selected, start: int) -> bool:
-        match beta:
-            case Parametric():
-                wanted = self._of_beta(beta)
-                if wanted is None:
-                    return False
-                rest = ratio + wanted + _Ratio.from_closed(ExpPoly.constant(-_ONE))
-                about = rest.numerator, start, self.claim.intervals
-                return never_negative(*about) or has_nonnegative_partial_sums(*about, self.measurer.limits)
-            case Compound(Operator.MIN, arguments):
-                return all(self._meets(ratio, each, start) for each in arguments)
-            case Compound(Operator.MAX, arguments):
-                return any(self._meets(ratio, each, start) for each in arguments)
-            case _:
-                return False
-
-    def _of_beta(self, beta: Parametric) -> _Ratio | None:
-        over = proved_quotient(ExpPoly.ONE, beta.denominator, self.claim.intervals)
-        if over is None or len(beta.unknowns()) > 1:
+    `distances` has alpha and gamma at an integer. Bounds of slacks that hold at all these integers are used: among
+    them, the ones that are greatest at d + `further`.
+    """
+    start = 1
+    for more in _MORE:
+        try:
+            start, ratios = _bounds_from(goal, distances, rule, start + more, further)
+        except (Undecided, TooLarge):
             return None
-        own = Parametric(beta.numerator, ExpPoly.ONE)
-        numerator = own.substituted({name: Parametric.unknown(NUMBER) for name in beta.unknowns()})
-        assert numerator is not None, "an unknown can be replaced by another"
-        return _Ratio(numerator, Counter()) * _Ratio.from_closed(over)
+        if not ratios:
+            return None
+        with suppress(TooLarge):
+            if all(_meets(goal, each, beta, start) for each in ratios):
+                return start
+    return None
 
-    def _ratio(self, bound: Bound, start: int) -> _Ratio:
-        ratio = _Ratio.from_closed(ExpPoly.constant(bound.constant))
-        for share in bound.shares:
-            each = _Ratio.from_closed(ExpPoly.ONE if share.weight is None else share.weight)
-            for event in share.conjunctions:
-                each = each * self._probability(event, start)
-            ratio = ratio + each
-        return ratio
 
-    def _probability(self, moving: Event, start: int) -> _Ratio:
-        slopes = [half.coefficient(DISTANCE) for half in moving.constraints]
-        event = Event(moving.noises, tuple([half.with_values({DISTANCE: _ZERO}) for half in moving.constraints]))
-        if not any(slopes):
-            return _Ratio.from_closed(self.measurer.measure(event))
-        whole = all(noise.law.whole for noise in event.noises)
-        if not whole and len(event.noises) == len(slopes) == 1 and event.noises[0].law.exponential_tails:
-            return _tail(event, slopes[0], start)
-        if not whole or len(event.noises) > _MOST_NOISES:
-            raise OutsideFragment("too many integer noises, or several real noises, are compared with each other")
-        trend = lattice.lattice_trend(event, slopes, start, self.measurer.limits)
-        ratio = _Ratio.from_closed(ExpPoly.ZERO)
-        for summand, c in trend.summands.items():
-            growth = _term(c, summand.exponent, summand.slopes[trend.place], summand.powers[trend.place])
-            ratio = ratio + _Ratio(growth, Counter({_less(d): power for d, power in summand.poles}))
-        for rate in trend.rates:
-            ratio = ratio * _Ratio(Parametric.from_exppoly(_less(rate)), Counter([1 + ExpPoly.term(1, 0, -rate)]))
-        return ratio
+def _bounds_from(
+    goal: Goal, distances: Requirement, rule: _Bounding, start: int, further: int
+) -> tuple[int, Sequence[_Ratio]]:
+    """Return an integer d >= `start` and functions of eps and an integer that bound the probability from d on.
+
+    At each integer >= d, one of the functions is at most the probability of the answer in the class of `goal`, where
+    alpha and gamma are the `distances` at this integer. They come from `rule`; there are none if the rule does not
+    apply. They use bounds of slacks that hold at all integers >= d: among them, the ones that are greatest at d +
+    `further`. Raises Undecided if no d is found.
+    """
+    while start <= MOST_SINGLE:
+        bounds = rule(goal.united.at_distances(replace(distances, start=start, further=further)))
+        try:
+            return start, [] if bounds is None else [_ratio(goal, function, start) for function in bounds.functions]
+        except lattice.Unsettled as small:
+            start = max(small.enough, start + 1)
+    raise OutsideFragment("the probability follows one formula only at large distances")
+
+
+def _meets(goal: Goal, ratio: _Ratio, beta: Selected, start: int) -> bool:
+    match beta:
+        case Parametric():
+            wanted = _of_beta(goal, beta)
+            if wanted is None:
+                return False
+            rest = ratio + wanted + _Ratio.from_closed(ExpPoly.constant(-_ONE))
+            about = rest.numerator, start, goal.setting.claim.intervals
+            return never_negative(*about) or has_nonnegative_partial_sums(*about, goal.setting.program.limits)
+        case Compound(Operator.MIN, arguments):
+            return all(_meets(goal, ratio, each, start) for each in arguments)
+        case Compound(Operator.MAX, arguments):
+            return any(_meets(goal, ratio, each, start) for each in arguments)
+        case _:
+            return False
+
+
+def _of_beta(goal: Goal, beta: Parametric) -> _Ratio | None:
+    over = proved_quotient(ExpPoly.ONE, beta.denominator, goal.setting.claim.intervals)
+    if over is None or len(beta.unknowns()) > 1:
+        return None
+    own = Parametric(beta.numerator, ExpPoly.ONE)
+    numerator = own.substituted({name: Parametric.unknown(NUMBER) for name in beta.unknowns()})
+    assert numerator is not None, "an unknown can be replaced by another"
+    return _Ratio(numerator, Counter()) * _Ratio.from_closed(over)
+
+
+def _ratio(goal: Goal, bound: Bound, start: int) -> _Ratio:
+    ratio = _Ratio.from_closed(ExpPoly.constant(bound.constant))
+    for share in bound.shares:
+        each = _Ratio.from_closed(ExpPoly.ONE if share.weight is None else share.weight)
+        for event in share.conjunctions:
+            each = each * _probability(goal, event, start)
+        ratio = ratio + each
+    return ratio
+
+
+def _probability(goal: Goal, moving: Event, start: int) -> _Ratio:
+    slopes = [half.coefficient(DISTANCE) for half in moving.constraints]
+    event = Event(moving.noises, tuple([half.with_values({DISTANCE: _ZERO}) for half in moving.constraints]))
+    if not any(slopes):
+        return _Ratio.from_closed(goal.setting.program.measurer.measure(event))
+    whole = all(noise.law.whole for noise in event.noises)
+    if not whole and len(event.noises) == len(slopes) == 1 and event.noises[0].law.exponential_tails:
+        return _tail(event, slopes[0], start)
+    if not whole or len(event.noises) > _MOST_NOISES:
+        raise OutsideFragment("too many integer noises, or several real noises, are compared with each other")
+    trend = lattice.lattice_trend(event, slopes, start, goal.setting.program.limits)
+    ratio = _Ratio.from_closed(ExpPoly.ZERO)
+    for summand, c in trend.summands.items():
+        growth = _term(c, summand.exponent, summand.slopes[trend.place], summand.powers[trend.place])
+        ratio = ratio + _Ratio(growth, Counter({_less(d): power for d, power in summand.poles}))
+    for rate in trend.rates:
+        ratio = ratio * _Ratio(Parametric.from_exppoly(_less(rate)), Counter([1 + ExpPoly.term(1, 0, -rate)]))
+    return ratio
 
 
 def _tail(event: Event, slope: Fraction, start: int) -> _Ratio:
@@ -255,10 +244,7 @@ def _unions(instance: Instance) -> Bounds | None:
             if len(kept) != len(centered.parts) - 1:
                 return None
             (large,) = [joint for joint in centered.parts if joint not in kept]
-            slacks = [
-                slack_bound(half.slack, instance.facets, distances, instance.whole, radius=half.radius)
-                for half in large.halfspaces
-            ]
+            slacks = [slack_bound(half, instance.facets, distances, instance.whole) for half in large.halfspaces]
             missed = [
                 _missed(large, half, distances.level(slack))
                 for half, slack in zip(large.halfspaces, slacks, strict=True)
@@ -270,14 +256,14 @@ def _unions(instance: Instance) -> Bounds | None:
     return Bounds((Bound(tuple(shares)),), None)
 
 
-def _missed(component: NoiseComponent, half: ShiftedHalfspace, level: Level) -> Event:
+def _missed(component: NoiseComponent, half: Affine, level: Level) -> Event:
     """Return an event at least as probable as the failure of `half`, one of the half-spaces of `component`.
 
     `level` is the pair (base, slope): the slack of `half` is at least base + slope·distance.
     """
     (alone,) = connected(component, [half])
-    beyond = replace(half, coefficients=tuple([(noise, -c) for noise, c in alone.halfspaces[0].coefficients]))
-    numbers = [*level, *[c for _, c in beyond.coefficients], *[noise.mean for noise in alone.noises]]
+    beyond = -alone.halfspaces[0]
+    numbers = [*level, *[c for _, c in beyond.noises], *[noise.mean for noise in alone.noises]]
     whole = is_whole(alone) and all(number.denominator == 1 for number in numbers)
     # An integer below 0 is at most -1.
     return replace(alone, halfspaces=(beyond,)).event([(-level[0] - whole, -level[1])])
@@ -292,59 +278,58 @@ _RULES: tuple[_Bounding, ...] = (least_slacks, CLAMPS.bounds, _unions, complemen
 #: A generator that yields obligations, receives their decisions, and returns the result.
 Asking = Generator[Obligation | Bound, Decision, R]
 
-#: Returns the first step of a proof of a goal about one distance, or None if there is no proof.
-Proving = Callable[[Goal], Asking[ProofStep | None]]
+#: Returns a proof of a goal about one distance, or None if there is no proof.
+Proving = Callable[[Goal], Asking[Proof | None]]
 
 
-def at_every_integer(goal: Goal, proving: Proving, start: int = 1) -> Asking[ProofStep | Fraction | None]:
+def at_every_integer(goal: Goal, proving: Proving, start: int = 1) -> Asking[Proof | Fraction | None]:
     """Prove `goal` at each integer distance, small distances one by one and all others at once.
 
     The goal leaves a distance open, and its class has int inputs. `proving` proves a goal about one distance. If all
     distances from other answers are integers, only those from `start` on are proved.
 
-    Return the first step of the proof at the least distance, or the first distance at which `proving` failed. The
+    Return the proof at the least distance, or the first distance at which `proving` failed. The
     result is None if no proof for all large distances at once is found.
     """
-    if not goal.required.distances.alpha_rate:
+    if not goal.required.alpha_rate:
         return (yield from _by_rounded_gammas(goal, proving))
     if not goal.convex.inputs.integral:
         return (yield from _by_rounded_distances(goal, proving))
     return (yield from _at_every_distance(goal, proving, start))
 
 
-def _by_rounded_gammas(goal: Goal, proving: Proving) -> Asking[ProofStep | Fraction | None]:
+def _by_rounded_gammas(goal: Goal, proving: Proving) -> Asking[Proof | Fraction | None]:
     """Prove `goal` for every gamma: one proof for each integer k covers all gammas with k - 1 <= gamma < k.
 
     `proving` proves a goal about one k. For these gammas, the probability is at least the one at gamma = k - 1. If beta
     never grows with gamma, beta is at least its value at gamma = k.
 
-    Return the first step of the proof for the least k, or the first k for which `proving` failed. The result is None if
+    Return the proof for the least k, or the first k for which `proving` failed. The result is None if
     this method does not apply, or if no proof for all large k at once is found.
     """
-    claim, distances = goal.setting.claim, goal.required.distances
+    claim, distances = goal.setting.claim, goal.required
     if not conditions.trend(claim.beta, "gamma", claim.names(), claim.intervals).falls:
         return None
 
     def wanted(number: Fraction) -> Requirement:
-        fixed = ClaimedDistances.fixed(distances.alpha_base, number - 1)
-        return Requirement(fixed, Variable.EPS, claim.at_gamma(number))
+        return Requirement.fixed(distances.alpha_base, number - 1, claim.at_gamma(number))
 
     rounded = replace(distances, gamma_base=-_ONE, gamma_rate=_ONE)
-    return (yield from _one_by_one(goal, wanted, _far_away(goal, rounded), None, proving))
+    return (yield from _one_by_one(goal, wanted, rounded, None, proving))
 
 
-def _by_rounded_distances(goal: Goal, proving: Proving) -> Asking[ProofStep | Fraction | None]:
+def _by_rounded_distances(goal: Goal, proving: Proving) -> Asking[Proof | Fraction | None]:
     """Prove `goal` for every distance: one proof for each integer k covers all u with k - 1 < dd(u) <= k.
 
     `proving` proves a goal about one k. At these inputs, facets of ints have moved as far as for dd(u) = k, and other
     facets as far as for dd(u) = k - 1. If beta never grows with the distance, beta is at least its value at k.
 
-    Return the first step of the proof for the least k, or the first k for which `proving` failed. The result is None if
+    Return the proof for the least k, or the first k for which `proving` failed. The result is None if
     this method does not apply, if the goal is not proved at the distance 0, or if no proof for all large k at once is
     found.
     """
     claim, required = goal.setting.claim, goal.required
-    if required.distances.gamma_rate or not conditions.trend(claim.beta, "alpha", claim.names(), claim.intervals).falls:
+    if required.gamma_rate or not conditions.trend(claim.beta, "alpha", claim.names(), claim.intervals).falls:
         return None
     near = goal.requiring(claim.at_number(_ZERO))
     if near.empty is not None or (yield from proving(near)) is None:
@@ -355,20 +340,19 @@ def _by_rounded_distances(goal: Goal, proving: Proving) -> Asking[ProofStep | Fr
     return (yield from _at_every_distance(rounded, proving))
 
 
-def _rounded_facets(convex: ConvexClass) -> Iterator[Moving]:
+def _rounded_facets(convex: ConvexClass) -> Iterator[Affine]:
     """Yield one half-space for each facet of `convex`; each moves with an integer k >= 1.
 
     All inputs of `convex` with k - 1 < dd(u) <= k are in these half-spaces.
     """
     inputs = convex.inputs
     for index, facet in enumerate(convex.facets):
-        whole = all(slot in inputs.whole for slot, _ in facet.form.inputs)
+        step, form = step_of(facet), still(facet)
+        whole = all(slot in inputs.whole for slot, _ in form.inputs)
         # A facet of the region is crossed after an integer distance. An integer that is at least alpha is at least k.
-        integers = [facet.form.constant, *(c for _, c in facet.form.inputs)]
-        exact = index < len(inputs.region.guards) or (
-            facet.step == 1 and all(number.denominator == 1 for number in integers)
-        )
-        yield facet if whole and exact else Moving(facet.form.shifted(facet.step), facet.step)
+        integers = [form.constant, *(c for _, c in form.inputs)]
+        exact = index < len(inputs.region.guards) or (step == 1 and all(number.denominator == 1 for number in integers))
+        yield facet if whole and exact else facet.shifted(step)
 
 
 def at_distance(goal: Goal, distance: Fraction) -> Goal:
@@ -376,32 +360,32 @@ def at_distance(goal: Goal, distance: Fraction) -> Goal:
     return goal.requiring(goal.setting.claim.at_number(distance))
 
 
-def _at_every_distance(goal: Goal, proving: Proving, start: int = 1) -> Asking[ProofStep | Fraction | None]:
-    far = _far_away(goal, goal.required.distances)
-    return (yield from _one_by_one(goal, goal.setting.claim.at_number, far, goal.greatest, proving, start))
+def _at_every_distance(goal: Goal, proving: Proving, start: int = 1) -> Asking[Proof | Fraction | None]:
+    wanted, distances = goal.setting.claim.at_number, goal.required
+    return (yield from _one_by_one(goal, wanted, distances, goal.greatest, proving, start))
 
 
 def _one_by_one(
     goal: Goal,
     wanted: Callable[[Fraction], Requirement],
-    far: FarAway,
+    distances: Requirement,
     greatest: Fraction | None,
     proving: Proving,
     start: int = 1,
-) -> Asking[ProofStep | Fraction | None]:
+) -> Asking[Proof | Fraction | None]:
     """Prove `goal` with the requirement `wanted(d)` at each integer distance d from `start` to `greatest`.
 
-    `proving` proves a goal at one d. If `greatest` is large, or None because there is no greatest distance, only a few
-    small distances are proved one by one, and `far` proves all others at once. Return the first step of the proof at
-    the first d, or the d at which `proving` failed, or None if `far` proves nothing.
+    `proving` proves a goal at one d. If `greatest` is large, or None for no end, only a few small distances are proved
+    one by one, and all others at once: `distances` says what depends on d. Return the proof at the first d, or the d at
+    which `proving` failed, or None if the others are not proved.
     """
     last: int | None = None
-    step: ProofStep | None = None
+    first: Proof | None = None
     for distance in count(start):
         if greatest is not None and distance > greatest:
             break
         if distance == start + _FIRST and (greatest is None or greatest > MOST_SINGLE):
-            last = far.start()
+            last = _start_of_all(goal, distances)
             if last is None:
                 return None
         if last is not None and distance >= last:
@@ -412,15 +396,10 @@ def _one_by_one(
         proved = yield from proving(each)
         if proved is None:
             return Fraction(distance)
-        step = step or proved
-    if step is None:
+        first = first or proved
+    if first is None:
         least = wanted(_ONE)
         assert least.beta is not None, "beta is known at a number"
         obligation = Obligation(Bound(()), least.beta, goal.setting.claim.intervals)
-        step = ProofStep(obligation, least.variable, Farkas(Derivation.WAYS, goal.convex.facets, least.distances, ()))
-    return step
-
-
-def _far_away(goal: Goal, distances: ClaimedDistances) -> FarAway:
-    program = goal.setting.program
-    return FarAway(goal.setting.claim, goal.united.at_distances(distances), program.measurer, program.core.only_at)
+        first = Proof(goal, None, (obligation,), Farkas(Derivation.WAYS, ()))
+    return first

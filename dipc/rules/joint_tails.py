@@ -19,15 +19,16 @@ from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.measure import measure
 from dipc.noise.laws import law_of
-from dipc.rules.centered_exits import NoiseComponent, ShiftedHalfspace
+from dipc.rules.centered_exits import NoiseComponent
 from dipc.rules.complement import widest
+from dipc.rules.halfspaces import has_gamma
 from dipc.rules.least_slacks import is_constant, joint_evidence, slack_bound
 from dipc.rules.rule import Bounds, Derivation, Instance, Rule
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 #: A comparison whose probability at a slack -v, for v >= 0, is exp(-v·eps)/2.
-_TAIL = NoiseComponent((Noise(law_of("Lap"), _ONE, _ZERO),), (ShiftedHalfspace(((0, _ONE),), Affine.number(_ZERO), 0),))
+_TAIL = NoiseComponent((Noise(law_of("Lap"), _ONE, _ZERO),), (Affine.noise(0),))
 
 
 def joint_tails(instance: Instance) -> Bounds | None:
@@ -72,15 +73,15 @@ def is_tail(component: NoiseComponent) -> bool:
     if len(component.noises) != 1 or len(component.halfspaces) != 1 or not component.noises[0].law.exponential_tails:
         return False
     (half,) = component.halfspaces
-    ((_, c),) = half.coefficients
-    if half.radius or component.noises[0].mean:
+    ((_, c),) = half.noises
+    if has_gamma(half) or component.noises[0].mean:
         return False
-    return component.continuous or (abs(c) == 1 and _is_whole(half.slack))
+    return component.continuous or (abs(c) == 1 and _is_whole(half))
 
 
 def _is_far(component: NoiseComponent, instance: Instance) -> bool:
     """Return True if the slack of `component` is proved to be at most 0 for all inputs of `instance`."""
-    slack = slack_bound(-component.halfspaces[0].slack, instance.facets, instance.distances, instance.whole)
+    slack = slack_bound(-component.halfspaces[0], instance.facets, instance.distances, instance.whole)
     return slack is not None and instance.distances.is_nonnegative(slack)
 
 
@@ -90,7 +91,7 @@ def total_of(tails: Sequence[NoiseComponent]) -> Affine:
     Here σ is how far beyond its mean a noise must be for the comparison of a tail to hold, and rate is the rate of this
     noise.
     """
-    return combination([(-_steepness(component), component.halfspaces[0].slack) for component in tails], _ZERO)
+    return combination([(-_steepness(component), component.halfspaces[0].noiseless) for component in tails], _ZERO)
 
 
 def front_of(tails: Sequence[NoiseComponent]) -> Closed:
@@ -110,5 +111,5 @@ def _steepness(component: NoiseComponent) -> Fraction:
 
     `component` is one half-space over one noise.
     """
-    ((_, c),) = component.halfspaces[0].coefficients
+    ((_, c),) = component.halfspaces[0].noises
     return component.noises[0].rate / abs(c)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from itertools import chain
 from math import ceil, gcd, lcm
 
 from dipc.algebra.exppoly import Closed, Quotient
@@ -11,24 +12,31 @@ from dipc.chain.state import Affine
 from dipc.decide.obligation import Bound, Share
 from dipc.frozen import frozen
 from dipc.rules.centered_exits import CenteredExit
-from dipc.rules.halfspaces import Corner, Moving, SingleBounds, SlackBound, best_bound, corner
-from dipc.rules.rule import Bounds, ClaimedDistances, Derivation, Farkas, Instance, Rule
+from dipc.rules.halfspaces import (
+    GAMMA,
+    Corner,
+    SlackBound,
+    best_bound,
+    corner,
+    has_gamma,
+    point_at,
+    single_bounds,
+    slack,
+)
+from dipc.rules.rule import Bounds, Derivation, Farkas, Instance, Requirement, Rule
 
 
 @frozen
 class Lower(Bounds):
     """The bound with every slack at its least value, as a single function.
 
-    - `evidence` has the bounds of the slacks, with their proofs.
-    - `attained`: the bound is the probability of the right answer itself, at the input `corner`, which is behind all
-      facets.
-    - `lost` is the reason why the bound may be less than the least probability, None if it is attained.
-    - `slacks` are the slacks that the bound depends on, as forms of the inputs.
+    - `lost` is the reason why it may be less than the least probability. If it is None, the bound is the probability of
+      the right answer itself, at the input `corner`, which is behind all facets.
+    - `slacks` are the slacks that it depends on, as forms of the inputs.
     - `tight` has the indices of the facets that are equalities at the corner.
     """
 
     evidence: Farkas
-    attained: bool
     corner: Corner | None
     lost: str | None
     slacks: tuple[Affine, ...]
@@ -38,8 +46,16 @@ class Lower(Bounds):
     def bound(self) -> Bound:
         return self.functions[0]
 
+    @property
+    def attained(self) -> bool:
+        """Whether the bound is the probability of the right answer at the corner."""
+        return self.lost is None
 
-Bounding = Callable[[Affine, Sequence[Moving], Fraction | None], SlackBound | None]
+
+Bounding = Callable[[Affine, Sequence[Affine], Fraction | None], SlackBound | None]
+
+#: By a half-space of noises or a point, the bound of its slack; None if it has none.
+_Slacks = Mapping[Affine, SlackBound | None]
 
 
 def least_slacks(instance: Instance) -> Lower:
@@ -54,179 +70,136 @@ def least_slacks(instance: Instance) -> Lower:
     an exit with base < 0 is left out. Exits are also left out if their weight, or one of their integer noises, depends
     on eps alone.
     """
-    forms = _forms(instance.exits)
-    attempt = _attempt(instance, forms, SingleBounds(instance.facets).bound)
-    if not attempt.attained and len(instance.facets) > 1:
-        attempt = _attempt(instance, forms, lambda form, alpha: best_bound(form, instance.facets, alpha))
-    return attempt.lower(instance.exits, instance.facets, instance.distances)
+    exits, distances = instance.exits, instance.distances
+    parts = [[half for component in centered.parts for half in component.halfspaces] for centered in exits]
+    every = dict.fromkeys(form for centered, own in zip(exits, parts, strict=True) for form in (*centered.points, *own))
+    noisy = dict.fromkeys(chain.from_iterable(parts))
+    single = single_bounds(instance.facets)
+    slacks = _bounded(every, instance, lambda form, _, alpha: single(form, alpha))
+    corner = _corner(noisy, slacks, instance)
+    # If one input attains the bounds of all slacks, no slack has a better bound.
+    if (corner is None or None in slacks.values()) and len(instance.facets) > 1:
+        slacks = _bounded(every, instance, best_bound)
+        corner = _corner(noisy, slacks, instance)
+    shares: list[Share] = []
+    evidence: list[SlackBound] = []
+    lost: list[str] = []
+    for centered in exits:
+        reason = _unusable(centered, slacks, distances)
+        if reason is not None:
+            lost.append(reason)
+            continue
+        if centered.in_balls and not distances.gamma_base and not distances.gamma_rate:
+            continue  # continuous noise equals a number with probability 0
+        bounds = [[_bound_of(half, slacks) for half in component.halfspaces] for component in centered.parts]
+        events = [
+            component.event(list(map(distances.level, own)))
+            for component, own in zip(centered.parts, bounds, strict=True)
+        ]
+        shares.append(Share(centered.weight, tuple(events)))
+        evidence += [_bound_of(point, slacks) for point in centered.points]
+        evidence += chain.from_iterable(bounds)
+    if distances.is_open and any(bound is not None and bound.base > 0 for bound in map(slacks.get, noisy)):
+        lost.append("a slack does not shrink to 0 with the distance")
+    if corner is None:
+        lost.append("no single input makes every slack the least")
+    return Lower(
+        (Bound(tuple(shares)),),
+        Farkas(Derivation.WAYS, tuple(evidence)),
+        corner,
+        lost[0] if lost else None,
+        tuple(dict.fromkeys(form for form in map(slack, slacks) if form.inputs)),
+        _tight(noisy, slacks),
+    )
 
 
 LEAST_SLACKS = Rule("each slack at its least", least_slacks)
 
 
-def _forms(exits: Sequence[CenteredExit]) -> dict[tuple[Affine, int], bool]:
-    """Return all slacks of `exits` as keys (form, radius), where the slack is form + radius·gamma.
-
-    The value is True if the probability depends on the slack. It is False for the slack of an output without noise,
-    which only has to be nonnegative.
-    """
-    forms: dict[tuple[Affine, int], bool] = {}
-    for centered in exits:
-        for point in centered.points:
-            forms.setdefault((point, 1), False)
-        for component in centered.parts:
-            for half in component.halfspaces:
-                forms[half.slack, half.radius] = True
-    return forms
-
-
-@frozen
-class _Attempt:
-    slacks: Mapping[tuple[Affine, int], SlackBound | None]
-    corner: Corner | None
-    tight: frozenset[int]
-
-    @property
-    def attained(self) -> bool:
-        """Whether all slacks have bounds, and one input attains them all, so that no slack has a better bound."""
-        return self.corner is not None and all(slack is not None for slack in self.slacks.values())
-
-    def lower(self, exits: Sequence[CenteredExit], facets: Sequence[Moving], distances: ClaimedDistances) -> Lower:
-        shares: list[Share] = []
-        evidence: list[SlackBound] = []
-        lost: list[str] = []
-        for centered in exits:
-            reason = self._unusable(centered, distances)
-            if reason is not None:
-                lost.append(reason)
-                continue
-            if centered.in_balls and not distances.gamma_base and not distances.gamma_rate:
-                continue  # continuous noise equals a number with probability 0
-            bounds = [
-                [self._slack_bound(half.slack, half.radius) for half in component.halfspaces]
-                for component in centered.parts
-            ]
-            events = [
-                component.event([distances.level(slack) for slack in slacks])
-                for component, slacks in zip(centered.parts, bounds, strict=True)
-            ]
-            shares.append(Share(centered.weight, tuple(events)))
-            evidence += [self._slack_bound(point, 1) for point in centered.points]
-            evidence += [slack for slacks in bounds for slack in slacks]
-        if distances.is_open and any(slack is not None and slack.base > 0 for slack in self._noisy(exits)):
-            lost.append("a slack does not shrink to 0 with the distance")
-        if self.corner is None:
-            lost.append("no single input makes every slack the least")
-        slacks = tuple(form for form, _ in self.slacks if form.inputs)
-        why = Farkas(Derivation.WAYS, tuple(facets), distances, tuple(evidence))
-        reason = lost[0] if lost else None
-        return Lower((Bound(tuple(shares)),), why, not lost, self.corner, reason, slacks, self.tight)
-
-    def _slack_bound(self, form: Affine, radius: int) -> SlackBound:
-        slack = self.slacks[form, radius]
-        assert slack is not None, "an exit with a slack that is not bounded is left out"
-        return slack
-
-    def _noisy(self, exits: Sequence[CenteredExit]) -> list[SlackBound | None]:
-        halves = (half for centered in exits for component in centered.parts for half in component.halfspaces)
-        return [self.slacks[half.slack, half.radius] for half in halves]
-
-    def _unusable(self, centered: CenteredExit, distances: ClaimedDistances) -> str | None:
-        """Return the reason why the exit `centered` cannot be used in the bound, or None if it can.
-
-        `distances` has the claim's alpha and gamma.
-        """
-        for point in centered.points:
-            slack = self.slacks[point, 1]
-            if slack is None or not distances.is_nonnegative(slack):
-                return "an output without noise is not always within gamma of the right answer"
-        if distances.is_open:
-            if centered.weight is not None and not is_constant(centered.weight):
-                return "the weight of a choice does not scale with the distance"
-            if not all(component.continuous for component in centered.parts):
-                return "noise on integers does not scale with the distance"
-            if not all(component.scales for component in centered.parts):
-                return "a noise is not proved to scale with eps"
-        for component in centered.parts:
-            for half in component.halfspaces:
-                slack = self.slacks[half.slack, half.radius]
-                if slack is None:
-                    return "a slack is not bounded below on the class"
-                if distances.is_open and slack.base < 0:
-                    return "a slack is negative where the distance is small"
-        return None
-
-
-def _attempt(
-    instance: Instance,
-    forms: Mapping[tuple[Affine, int], bool],
-    bounding: Callable[[Affine, Fraction | None], SlackBound | None],
-) -> _Attempt:
+def _bounded(halves: Iterable[Affine], instance: Instance, bounding: Bounding) -> _Slacks:
     facets, distances, whole = instance.facets, instance.distances, instance.whole
-    slacks: dict[tuple[Affine, int], SlackBound | None] = {}
-    tight: set[int] = set()
-    for (form, radius), matters in forms.items():
-        bound = bounding(form, distances.sharpest)
-        slack = None if bound is None else slack_of(bound, radius, distances, whole)
-        slacks[form, radius] = slack
-        if slack is not None and matters:
-            tight.update(slack.tight)
-    point = corner(facets, tight, instance.slots, distances.alpha)
-    noisy = [slack for key, slack in slacks.items() if slack is not None and forms[key]]
-    if point is not None and whole and not _is_whole(point, noisy, distances, whole):
-        point = None
-    return _Attempt(slacks, point, frozenset(tight))
+    return {half: slack_bound(half, facets, distances, whole, bounding=bounding) for half in halves}
 
 
-def _is_whole(corner: Corner, slacks: Sequence[SlackBound], distances: ClaimedDistances, whole: frozenset[int]) -> bool:
-    """Return True only if `corner` is an integer at each of the inputs `whole`, and attains all bounds `slacks`.
+def _bound_of(half: Affine, slacks: _Slacks) -> SlackBound:
+    bound = slacks[half]
+    assert bound is not None, "an exit with a slack that is not bounded is left out"
+    return bound
 
-    `distances` has the claim's alpha and gamma. The result is False if alpha is not a number.
+
+def _unusable(centered: CenteredExit, slacks: _Slacks, distances: Requirement) -> str | None:
+    """Return the reason why the exit `centered` cannot be used in the bound, or None if it can.
+
+    `slacks` has the bounds of its slacks, and `distances` the claim's alpha and gamma.
     """
+    for point in centered.points:
+        bound = slacks[point]
+        if bound is None or not distances.is_nonnegative(bound):
+            return "an output without noise is not always within gamma of the right answer"
+    if distances.is_open:
+        if centered.weight is not None and not is_constant(centered.weight):
+            return "the weight of a choice does not scale with the distance"
+        if not all(component.continuous for component in centered.parts):
+            return "noise on integers does not scale with the distance"
+        if not all(component.scales for component in centered.parts):
+            return "a noise is not proved to scale with eps"
+    for component in centered.parts:
+        for half in component.halfspaces:
+            bound = slacks[half]
+            if bound is None:
+                return "a slack is not bounded below on the class"
+            if distances.is_open and bound.base < 0:
+                return "a slack is negative where the distance is small"
+    return None
+
+
+def _tight(noisy: Iterable[Affine], slacks: _Slacks) -> frozenset[int]:
+    return frozenset([k for bound in map(slacks.get, noisy) if bound is not None for k in bound.tight])
+
+
+def _corner(noisy: Iterable[Affine], slacks: _Slacks, instance: Instance) -> Corner | None:
+    """Return an input of `instance` that attains the bound of each slack in `noisy`, or None if none is found.
+
+    `slacks` has the bounds. If alpha is open, the input depends on it; there is then none for int inputs.
+    """
+    distances, whole = instance.distances, instance.whole
+    found = corner(instance.facets, _tight(noisy, slacks), instance.slots, distances.alpha)
+    if found is None or not whole:
+        return found
     if distances.alpha is None:
-        return False
-    point = corner.at_alpha(distances.alpha)
+        return None
+    point = {**point_at(found, distances.alpha), GAMMA: distances.gamma_base}
     if any(point[slot].denominator != 1 for slot in whole):
-        return False
-    return all(s.form.evaluate(point) + s.radius * distances.gamma_base == s.base for s in slacks)
+        return None
+    bounds = [(half, bound) for half in noisy if (bound := slacks[half]) is not None]
+    return found if all(half.noiseless.evaluate(point) == bound.base for half, bound in bounds) else None
 
 
 def slack_bound(
-    form: Affine,
-    facets: Sequence[Moving],
-    distances: ClaimedDistances,
+    half: Affine,
+    facets: Sequence[Affine],
+    distances: Requirement,
     whole: frozenset[int] = frozenset(),
     *,
-    radius: int = 0,
     bounding: Bounding = best_bound,
 ) -> SlackBound | None:
-    """Return the best lower bound of `form` + `radius`·gamma that `facets` prove, or None if they prove none.
+    """Return the best lower bound of the slack of `half` that `facets` prove, or None if they prove none.
 
-    `distances` has the claim's alpha and gamma, and `bounding` finds the bound of the form alone. If alpha is a number
-    or distances are integers, the bound of a form of the int inputs `whole` is rounded up to a value that the form can
+    `distances` has the claim's alpha and gamma, and `bounding` finds the bound for gamma = 0. If alpha is a number or
+    distances are integers, the bound of a form of the int inputs `whole` is rounded up to a value that the form can
     take.
     """
+    form = slack(half)
     bound = bounding(form, facets, distances.sharpest)
-    return None if bound is None else slack_of(bound, radius, distances, whole)
-
-
-def slack_of(
-    bound: SlackBound, radius: int, distances: ClaimedDistances, whole: frozenset[int] = frozenset()
-) -> SlackBound:
-    """Return the lower bound of form + `radius`·gamma that follows from `bound`, a lower bound of the form alone.
-
-    `distances` has the claim's alpha and gamma. If alpha is a number or distances are integers, the bound of a form of
-    the int inputs `whole` is rounded up to a value that the form can take.
-    """
-    form, base = bound.form, bound.at_alpha(distances.alpha_base)
-    slope = bound.slope * distances.alpha_rate
+    if bound is None:
+        return None
+    base, slope = bound.at_alpha(distances.alpha_base), bound.slope * distances.alpha_rate
     counted = distances.start is not None or not distances.alpha_rate
     if counted and form.inputs and all(slot in whole for slot, _ in form.inputs):
         base = _raised(form, base, slope)
-    if radius:
-        base += radius * distances.gamma_base
-        slope += radius * distances.gamma_rate
-    return SlackBound(form, bound.weights, base, slope, radius)
+    if not has_gamma(half):
+        return SlackBound(form, bound.weights, base, slope)
+    return SlackBound(form, bound.weights, base + distances.gamma_base, slope + distances.gamma_rate, 1)
 
 
 def joint_evidence(
@@ -240,7 +213,7 @@ def joint_evidence(
     facets, distances = instance.facets, instance.distances
     forms = dict.fromkeys(side for each in (*instance.forms, *more) for side in (each, -each))
     slacks = [slack_bound(form, facets, distances, instance.whole) for form in forms]
-    return Farkas(derivation, tuple(facets), distances, tuple([slack for slack in slacks if slack is not None]))
+    return Farkas(derivation, tuple([slack for slack in slacks if slack is not None]))
 
 
 def _raised(form: Affine, bound: Fraction, slope: Fraction) -> Fraction:

@@ -20,11 +20,13 @@ from math import comb, prod
 
 from dipc.chain.state import Affine
 from dipc.decide.obligation import Bound, Share
-from dipc.linear.halfspace import equation
+from dipc.linear.halfspace import Halfspace, equation
 from dipc.linear.program import Infeasible, Least, minimum, solution
 from dipc.rules.centered_exits import CenteredExit
-from dipc.rules.halfspaces import Moving, best_bound
+from dipc.rules.halfspaces import GAMMA, at_alpha, best_bound, slack
 from dipc.rules.rule import Bounds, Instance, Rule
+
+_ZERO = Fraction(0)
 
 #: The most choices of facets that are tried for corners, and the most choices of corners for the exits to an answer.
 _MOST_FACES = 200
@@ -49,13 +51,13 @@ def corners(instance: Instance) -> Bounds | None:
     joint = [component for centered in exits for component in centered.parts]
     if not all(component.continuous and noise.law.log_concave for component in joint for noise in component.noises):
         return None
-    forms = dict.fromkeys(half.slack for component in joint for half in component.halfspaces)
+    forms = dict.fromkeys(slack(half) for component in joint for half in component.halfspaces)
     if any(best_bound(form, facets, alpha) is None for form in forms):
         return None
-    every = _tightest(facets, alpha)
+    behind = _tightest(facets, alpha)
     each: list[list[Share]] = []
     for centered in exits:
-        points = _ends(centered, every, instance.slots, alpha) or _corners(every, instance.slots, alpha)
+        points = _ends(centered, behind, instance.slots) or _corners(behind, instance.slots)
         if points is None:
             return None
         each.append(list(dict.fromkeys(_share(centered, u, distances.gamma_base) for u in points)))
@@ -70,60 +72,57 @@ CORNERS = Rule("the corners of a log-concave probability", corners)
 
 
 def _share(centered: CenteredExit, point: Point, gamma: Fraction) -> Share:
+    here = {**point, GAMMA: gamma}
     events = [
-        component.event(
-            [(half.slack.evaluate(point) + half.radius * gamma, Fraction(0)) for half in component.halfspaces]
-        )
+        component.event([(half.noiseless.evaluate(here), _ZERO) for half in component.halfspaces])
         for component in centered.parts
     ]
     return Share(centered.weight, tuple(events))
 
 
-def _tightest(facets: Iterable[Moving], alpha: Fraction) -> list[Moving]:
-    """Return some of `facets` with the same intersection of half-spaces at `alpha`.
+def _tightest(facets: Iterable[Affine], alpha: Fraction) -> list[Halfspace]:
+    """Return half-spaces with the same intersection as those of `facets` at `alpha`.
 
     Of parallel facets, only the one that excludes most is kept.
     """
-    known: dict[tuple[tuple[int, Fraction], ...], tuple[Fraction, Moving]] = {}
-    for facet in facets:
-        scale = abs(facet.form.inputs[0][1]) if facet.form.inputs else Fraction(1)
-        direction = tuple([(slot, c / scale) for slot, c in facet.form.inputs])
-        level = facet.at_alpha(alpha).constant / scale
+    known: dict[tuple[tuple[int, Fraction], ...], tuple[Fraction, Halfspace]] = {}
+    for half in (at_alpha(facet, alpha) for facet in facets):
+        scale = abs(half.coefficients[0][1]) if half.coefficients else Fraction(1)
+        direction = tuple([(slot, c / scale) for slot, c in half.coefficients])
+        level = half.constant / scale
         if direction not in known or level < known[direction][0]:
-            known[direction] = level, facet
-    return [facet for _, facet in known.values()]
+            known[direction] = level, half
+    return [half for _, half in known.values()]
 
 
-def _ends(centered: CenteredExit, facets: Sequence[Moving], slots: Sequence[int], alpha: Fraction) -> list[Point]:
-    """Return the inputs behind `facets` at `alpha` at which the slacks of the exit `centered` are least and greatest.
+def _ends(centered: CenteredExit, behind: Sequence[Halfspace], slots: Sequence[int]) -> list[Point]:
+    """Return the inputs in all of `behind` at which the slacks of the exit `centered` are least and greatest.
 
     The result is empty unless the slacks are all multiples of one form, apart from constants. If the form has no least
     or no greatest value, that input is missing. `slots` are the inputs.
     """
-    forms = [dict(half.slack.inputs) for component in centered.parts for half in component.halfspaces]
+    forms = [dict(slack(half).inputs) for component in centered.parts for half in component.halfspaces]
     span = _basis_of_span(forms)
     if len(span) != 1:
         return []
-    form = Affine((), tuple(sorted(span[0].items())), Fraction(0))
-    behind = [facet.at_alpha(alpha) for facet in facets]
-    found = (minimum(Moving(side, Fraction(0)).at_alpha(alpha), behind, slots) for side in (form, -form))
+    sides = [Halfspace(tuple(sorted((slot, sign * c) for slot, c in span[0].items())), _ZERO) for sign in (1, -1)]
+    found = (minimum(side, behind, slots) for side in sides)
     return [dict(end.point) for end in found if isinstance(end, Least)]
 
 
-def _corners(facets: Sequence[Moving], slots: Sequence[int], alpha: Fraction) -> list[Point] | None:
-    """Return one point of each minimal face of the polyhedron behind `facets` at `alpha`, such as its vertices.
+def _corners(behind: Sequence[Halfspace], slots: Sequence[int]) -> list[Point] | None:
+    """Return one point of each minimal face of the intersection of the half-spaces `behind`, such as its vertices.
 
     `slots` are the inputs. The result is None if there may be too many faces.
     """
-    moving = [facet for facet in facets if facet.form.inputs]
-    rank = len(_basis_of_span([dict(facet.form.inputs) for facet in moving]))
-    if comb(len(moving), rank) > _MOST_FACES:
+    sides = [half for half in behind if half.coefficients]
+    rank = len(_basis_of_span([dict(half.coefficients) for half in sides]))
+    if comb(len(sides), rank) > _MOST_FACES:
         return None
-    behind = [facet.at_alpha(alpha) for facet in facets]
     points = []
-    for chosen in combinations(moving, rank):
-        if len(_basis_of_span([dict(facet.form.inputs) for facet in chosen])) == rank:
-            met = (equation(facet.form.inputs, facet.at_alpha(alpha).constant) for facet in chosen)
+    for chosen in combinations(sides, rank):
+        if len(_basis_of_span([dict(half.coefficients) for half in chosen])) == rank:
+            met = (equation(half.coefficients, half.constant) for half in chosen)
             corner = solution([*behind, *(half for both in met for half in both)], slots)
             if not isinstance(corner, Infeasible):
                 points.append(corner)
@@ -140,7 +139,7 @@ def _basis_of_span(rows: Iterable[Mapping[int, Fraction]]) -> list[dict[int, Fra
                 left = {
                     key: value
                     for key in left.keys() | other.keys()
-                    if (value := left.get(key, Fraction(0)) - factor * other.get(key, Fraction(0)))
+                    if (value := left.get(key, _ZERO) - factor * other.get(key, _ZERO))
                 }
         if left:
             pivot = min(left)

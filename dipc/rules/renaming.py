@@ -60,7 +60,9 @@ class Pattern:
             for mine, slots in zip(groups, other.inputs[key], strict=True)
             for own, theirs in zip(mine, slots, strict=True)
         }
-        return Corner(_with_new_names(corner.base, names), _with_new_names(corner.slope, names))
+        # An input without a new name does not matter.
+        others = dict.fromkeys(corner, Affine.number(Fraction(0)))
+        return others | {names[slot]: form for slot, form in corner.items() if slot in names}
 
 
 class PatternFinder:
@@ -187,10 +189,3 @@ def _form(form: Affine, slots: dict[int, int]) -> object:
 def _number(value: Fraction) -> int | Fraction:
     """Return `value`, as an int if it is an integer, because ints are hashed faster."""
     return value.numerator if value.denominator == 1 else value
-
-
-def _with_new_names(values: Mapping[int, Fraction], names: Mapping[int, int]) -> dict[int, Fraction]:
-    """Return the input `values` with each slot renamed by `names`; slots without a new name become 0."""
-    moved = dict.fromkeys(values, Fraction(0))
-    moved.update((names[slot], value) for slot, value in values.items() if slot in names)
-    return moved

@@ -25,10 +25,11 @@ from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
 
 if TYPE_CHECKING:
-    from dipc.rules import centered_exits
-    from dipc.rules.halfspaces import Ceiling, Moving, SlackBound
+    from dipc.rules import centered_exits, halfspaces
+    from dipc.rules.halfspaces import SlackBound
 else:
     centered_exits = LazyModule("dipc.rules.centered_exits")
+    halfspaces = LazyModule("dipc.rules.halfspaces")
 
 
 class Variable(StrEnum):
@@ -84,12 +85,16 @@ class ProofStep:
 
 
 @frozen
-class ClaimedDistances:
-    """The alpha and gamma of a claim as functions of a distance d that is left open.
+class Requirement:
+    """The claim for a class of inputs: the probability of the right answer is at least 1 - `beta`.
 
-    Alpha is `alpha_base` + `alpha_rate`·d, and gamma is `gamma_base` + `gamma_rate`·d. If both rates are 0, no distance
-    is open, and alpha and gamma are numbers. If `start` is given, d is any integer >= `start`. The bounds of slacks are
-    then chosen to be greatest at d = `start` + `further`.
+    - Alpha and gamma are functions of a distance d that is left open: base + rate·d. If both rates are 0, no distance
+      is open, and they are numbers.
+    - If `start` is given, d is any integer >= `start`. The bounds of slacks are then chosen to be greatest at d =
+      `start` + `further`.
+    - `beta` is None if it is not a function of the `variable`; `reason` then says why.
+    - `dd` is the text of dd(u), a rational or `inf`, if alpha = dd(u) has one value for all inputs of the class. If it
+      is `inf`, det has no other answer, no facet moves, and alpha counts as 0.
     """
 
     alpha_base: Fraction
@@ -98,11 +103,21 @@ class ClaimedDistances:
     gamma_rate: Fraction
     start: int | None = None
     further: int = 0
+    beta: BetaForm | None = None
+    reason: str | None = None
+    dd: str | None = None
 
     @staticmethod
-    def fixed(alpha: Fraction, gamma: Fraction) -> ClaimedDistances:
-        """Return the distances of a claim with the numbers `alpha` and `gamma`."""
-        return ClaimedDistances(alpha, Fraction(0), gamma, Fraction(0))
+    def fixed(alpha: Fraction, gamma: Fraction, beta: BetaForm | None) -> Requirement:
+        """Return the claim with the numbers `alpha` and `gamma`, and with `beta` as a function of eps."""
+        return Requirement(alpha, Fraction(0), gamma, Fraction(0), beta=beta)
+
+    @property
+    def variable(self) -> Variable:
+        """The variable of both sides: eps, or the open distance times eps."""
+        if self.alpha_rate:
+            return Variable.ALPHA_EPS
+        return Variable.GAMMA_EPS if self.gamma_rate else Variable.EPS
 
     @property
     def is_open(self) -> bool:
@@ -159,14 +174,12 @@ class Derivation(StrEnum):
 class Farkas(BoundEvidence):
     """The evidence for a bound that follows from bounds of slacks, which Farkas weights on half-spaces prove.
 
-    All inputs that the claim is about satisfy the `halfspaces`, at the alpha and gamma of `distances`. `slacks` are the
-    bounds: of slacks for `WAYS`, of negated slacks for `OTHERS`, and of slacks, negated slacks and sums for `VERTICES`
-    and `TAILS`. `derivation` says how the bound follows from them.
+    The half-spaces are the facets of the class. `slacks` are the bounds: of slacks for `WAYS`, of negated slacks for
+    `OTHERS`, and of slacks, negated slacks and sums for `VERTICES` and `TAILS`. `derivation` says how the bound follows
+    from them.
     """
 
     derivation: Derivation
-    halfspaces: tuple[Moving, ...]
-    distances: ClaimedDistances
     slacks: tuple[SlackBound, ...]
 
 
@@ -179,39 +192,6 @@ class BetaSummand(BoundEvidence):
     """
 
     least: BetaForm | None
-
-
-# --- why a class is proved --------------------------------------------------------------------------
-
-
-@frozen
-class ProvedClass:
-    """The proof for a class of inputs: the obligation of `step` and the `other_obligations` hold.
-
-    - `dd` is the text of dd(u), a rational or `inf`, if it is the same for all inputs of the class, else None.
-    - `ceiling` proves an upper bound of alpha, so that the obligations cover all values of alpha·eps; None if alpha is
-      unbounded, or not open.
-    - `unverified` names the part of the proof that the checker cannot verify, or is None.
-    - `counted` has the bounds of slacks at the distance 2, for a class that was proved separately for each integer
-      distance. The `step` is then about the distance 1. For any other class `counted` is empty.
-    """
-
-    step: ProofStep
-    dd: str | None
-    ceiling: Ceiling | None
-    other_obligations: tuple[Obligation, ...] = ()
-    unverified: str | None = None
-    counted: tuple[SlackBound, ...] = ()
-
-
-@frozen
-class Unverified:
-    """A mark in place of evidence, for a class whose proof the checker does not follow.
-
-    `reason` says why.
-    """
-
-    reason: str
 
 
 def _no_exits() -> None:
@@ -236,8 +216,8 @@ class Instance:
     """
 
     exits: Sequence[centered_exits.CenteredExit]
-    facets: Sequence[Moving]
-    distances: ClaimedDistances
+    facets: Sequence[Affine]
+    distances: Requirement
     slots: Sequence[int] = ()
     whole: frozenset[int] = frozenset()
     guards: Sequence[Constraint] = ()
@@ -267,8 +247,8 @@ class Instance:
         for centered in (*self.exits, *(self.other_exits or ())):
             for component in centered.parts:
                 for half in component.halfspaces:
-                    if half.slack.inputs and not half.radius:
-                        yield half.slack
+                    if half.inputs and not halfspaces.has_gamma(half):
+                        yield half.noiseless
 
     def united(self, intervals: tuple[Interval, ...], limits: Limits) -> Instance:
         """Return the instance after exits that differ in a single comparison are united.
@@ -296,7 +276,7 @@ class Instance:
         exits = centered_exits.with_weights(self.exits, values)
         return replace(self, exits=exits, find_others=other_instance_exits, slack_forms=lambda: self.forms)
 
-    def at_distances(self, distances: ClaimedDistances) -> Instance:
+    def at_distances(self, distances: Requirement) -> Instance:
         """Return the instance for the alpha and gamma in `distances`."""
         return replace(self, distances=distances, find_others=lambda: self.other_exits, slack_forms=lambda: self.forms)
 

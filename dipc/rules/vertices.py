@@ -112,7 +112,7 @@ def _ends(component: NoiseComponent, instance: Instance) -> list[End]:
     if distances.is_open and not component.scales:
         return [False, True]
     result: list[End] = []
-    for sign, form in ((1, half.slack), (-1, -half.slack)):
+    for sign, form in ((1, half), (-1, -half)):
         slack = slack_bound(form, instance.facets, distances, instance.whole)
         if slack is None or (distances.is_open and slack.base < 0):
             result.append(sign < 0)

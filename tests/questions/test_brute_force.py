@@ -19,6 +19,7 @@ from dipc.questions.every_number.all_numbers import AllNumbers
 from dipc.questions.question import question_of
 from dipc.questions.source import Case, Source, results
 from dipc.rules.class_claim import ClassClaim
+from dipc.rules.halfspaces import point_at
 from dipc.rules.rule import ProofStep, Variable
 from tests.questions.real_programs import ADVERSARIAL, LAPLACE, NOISY_MAX, NUMERIC_SPARSE, SPARSE
 from tests.questions.test_all_inputs import RowByRow, random_inputs
@@ -100,7 +101,7 @@ def test_what_is_exact_is_the_row_of_its_corner(source: str, options: dict[str, 
             (bound,) = [engine.decide(one.obligation).bound]
             assert bound is not None
             for alpha in (F(1, 2), F(3)):
-                point = {**case.convex.inputs.finite, **corner.at_alpha(alpha)}
+                point = {**case.convex.inputs.finite, **point_at(corner, alpha)}
                 if case.convex.facets and not all(guard.holds_at(point) for guard in case.convex.inputs.region.guards):
                     continue
                 (row,) = row_by_row.decided([point])

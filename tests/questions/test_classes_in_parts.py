@@ -19,12 +19,12 @@ from dipc.noise.laplace import LAPLACE
 from dipc.program.ideal import Region
 from dipc.program.metric import ConvexSet, Norm
 from dipc.questions.report import ClassResult
-from dipc.rules.centered_exits import CenteredExit, NoiseComponent, ShiftedHalfspace, united, with_weights
+from dipc.rules.centered_exits import CenteredExit, NoiseComponent, united, with_weights
 from dipc.rules.every_rule import ends
 from dipc.rules.facets import FacetMetric, choices
-from dipc.rules.halfspaces import Moving
+from dipc.rules.halfspaces import inwards, step_of, still
 from dipc.rules.joint_tails import joint_tails
-from dipc.rules.rule import ClaimedDistances, Farkas, Instance
+from dipc.rules.rule import Farkas, Instance, Requirement
 from dipc.rules.vertices import vertices
 from dipc.sign.interval import Interval
 from dipc.text.ast import CompareOp
@@ -179,7 +179,7 @@ def test_a_class_in_parts_has_a_row_for_each() -> None:
     report = check_all(dipc.load(HARDER["another answer behind two thresholds"][0]))
     assert [row.row for row in report.rows] == list(range(1, len(report.rows) + 1))
     notes = [row.note for row in report.rows if isinstance(row, ClassResult)]
-    assert len({(note.conditions, tuple(note.answer.items())) for note in notes if note is not None}) == len(notes) > 2
+    assert len({(note.conditions, tuple(note.answer.items())) for note in notes}) == len(notes) > 2
 
 
 @pytest.mark.parametrize(
@@ -215,19 +215,21 @@ def test_some_facet_is_as_far_as_the_region_is(norm: Norm) -> None:
         seen += 1
         found = [facet for (facet,) in choices(PLANE, (Region(guards, ()),), FacetMetric(norm), slanted=True)]
         for point in ({slot: F(chance.randint(-9, 9), 2) for slot in (0, 1)} for _ in range(3)):
-            assert max(0, *(facet.form.evaluate(point) / facet.step for facet in found)) == rival.distance(norm, point)
+            assert max(0, *(still(facet).evaluate(point) / step_of(facet) for facet in found)) == rival.distance(
+                norm, point
+            )
 
 
 NOISE = Noise(LAPLACE, F(1), F(0))
 
 
-def half(slack: int, *coefficients: int) -> ShiftedHalfspace:
+def half(slack: int, *coefficients: int) -> Affine:
     terms = tuple((place, F(c)) for place, c in enumerate(coefficients) if c)
-    return ShiftedHalfspace(terms, Affine.number(F(slack)), 0)
+    return Affine(terms, (), F(slack))
 
 
-def way(weight: ExpPoly | None, *halves: ShiftedHalfspace) -> CenteredExit:
-    noises = (NOISE,) * (1 + max((place for each in halves for place, _ in each.coefficients), default=0))
+def way(weight: ExpPoly | None, *halves: Affine) -> CenteredExit:
+    noises = (NOISE,) * (1 + max((place for each in halves for place, _ in each.noises), default=0))
     return CenteredExit((), weight, (), False, (NoiseComponent(noises, halves),) if halves else ())
 
 
@@ -235,7 +237,7 @@ def sum_of(exits: tuple[CenteredExit, ...]) -> ClosedForm:
     """Σ weight·Pr at slacks that are numbers."""
     shares = []
     for found in exits:
-        events = [part.event([(each.slack.constant, F(0)) for each in part.halfspaces]) for part in found.parts]
+        events = [part.event([(each.constant, F(0)) for each in part.halfspaces]) for part in found.parts]
         shares.append(Share(found.weight, tuple(events)))
     return BoundMeasurer().measure(Bound(tuple(shares)))
 
@@ -265,7 +267,7 @@ def test_ways_that_are_put_together_have_the_same_sum(exits: list[CenteredExit],
 def test_events_of_integer_noise_are_put_together() -> None:
     noises = (Noise(DISCRETE_LAPLACE, F(1), F(0)),)
 
-    def exit_behind(*halves: ShiftedHalfspace) -> CenteredExit:
+    def exit_behind(*halves: Affine) -> CenteredExit:
         return CenteredExit((), None, (), False, (NoiseComponent(noises, halves),) if halves else ())
 
     # N <= -1, N = 0 and N >= 1
@@ -278,11 +280,11 @@ def test_events_of_integer_noise_are_put_together() -> None:
 def test_bounds_at_vertices_and_of_tails_together_are_bounds() -> None:
     chance = random.Random(7)
     first, second = Affine.input(0), Affine.input(1)
-    facets = tuple(Moving(form, F(0)) for form in (first, second, first + second - Affine.number(F(2))))
-    distances = ClaimedDistances(F(0), F(0), F(0), F(0))
+    facets = tuple(inwards(form, F(0)) for form in (first, second, first + second - Affine.number(F(2))))
+    distances = Requirement(F(0), F(0), F(0), F(0))
 
     def comparison(slack: Affine, sign: int) -> NoiseComponent:
-        return NoiseComponent((NOISE,), (ShiftedHalfspace(((0, F(sign)),), slack.scaled(F(sign)), 0),))
+        return NoiseComponent((NOISE,), (Affine(((0, F(sign)),), (), F(0)) + slack.scaled(F(sign)),))
 
     one, two = (comparison(form, 1) for form in (first, second))
     not_one, not_two = (comparison(form, -1) for form in (first, second))
@@ -304,7 +306,7 @@ def test_bounds_at_vertices_and_of_tails_together_are_bounds() -> None:
 
         def sum_at(exits: list[CenteredExit], at: dict[int, F] = at) -> float:
             events = [
-                tuple(part.event([(h.slack.evaluate(at), F(0)) for h in part.halfspaces]) for part in e.parts)
+                tuple(part.event([(h.noiseless.evaluate(at), F(0)) for h in part.halfspaces]) for part in e.parts)
                 for e in exits
             ]
             return measure(Bound(tuple(Share(None, each) for each in events))).float(F(1))

@@ -22,7 +22,7 @@ from dipc.questions.every_number.uniform import NotUniform, QueryNumber, uniform
 from dipc.questions.every_number.union_bound import UnionBound, Unit, sums, union_of
 from dipc.questions.question import ForAll, check_for_all
 from dipc.questions.report import ClassResult, Method
-from dipc.rules.rule import ClaimedDistances
+from dipc.rules.rule import Requirement
 from dipc.sign.interval import Interval
 from dipc.text.diagnostic import DiagnosticError, SourceText
 from dipc.text.parser import parse
@@ -37,7 +37,7 @@ from tests.questions.real_programs import (
 )
 
 F = Fraction
-OPEN = ClaimedDistances(F(0), F(1), F(0), F(0))
+OPEN = Requirement(F(0), F(1), F(0), F(0))
 
 
 def for_all(source: str, **options: object) -> ForAll:

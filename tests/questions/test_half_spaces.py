@@ -22,18 +22,22 @@ from dipc.rules import halfspaces, input_classes
 from dipc.rules.centered_exits import MOST_SHARED, pieces
 from dipc.rules.facets import FacetMetric, choices, facet_metric, facets, way_out
 from dipc.rules.halfspaces import (
-    Moving,
-    SingleBounds,
+    at_alpha,
     best_bound,
     bound_of,
     corner,
     greatest_alpha,
+    inwards,
     least,
+    point_at,
     single_bound,
+    single_bounds,
+    step_of,
+    still,
 )
 from dipc.rules.input_classes import classes
 from dipc.rules.least_slacks import slack_bound
-from dipc.rules.rule import ClaimedDistances
+from dipc.rules.rule import Requirement
 from dipc.text.ast import CompareOp
 from tests.patience import at_most, examples
 from tests.questions.real_programs import ADVERSARIAL, NOISY_MAX, NUMERIC_SPARSE, SPARSE, program
@@ -50,18 +54,18 @@ def form(constant: object, **by_slot: object) -> Affine:
 
 numbers = st.fractions(min_value=-4, max_value=4, max_denominator=3)
 forms = st.builds(lambda a, b, c: form(c, x0=a, x1=b), numbers, numbers, numbers).filter(lambda f: bool(f.inputs))
-moving = st.builds(Moving, forms, st.fractions(min_value=0, max_value=3, max_denominator=2))
+moving = st.builds(inwards, forms, st.fractions(min_value=0, max_value=3, max_denominator=2))
 points = st.fixed_dictionaries({0: numbers, 1: numbers})
 
 
-def behind(some: list[Moving], point: dict[int, Fraction], alpha: Fraction) -> bool:
-    return all(facet.form.evaluate(point) >= alpha * facet.step for facet in some)
+def behind(some: list[Affine], point: dict[int, Fraction], alpha: Fraction) -> bool:
+    return all(at_alpha(facet, alpha).contains(point) for facet in some)
 
 
 @settings(max_examples=examples(5))
 @given(st.lists(moving, min_size=1, max_size=4), forms, points, st.sampled_from([F(0), F(1, 2), F(1), F(3)]))
 def test_bounds_hold_at_every_point_behind_the_facets(
-    some: list[Moving], wanted: Affine, point: dict[int, Fraction], alpha: Fraction
+    some: list[Affine], wanted: Affine, point: dict[int, Fraction], alpha: Fraction
 ) -> None:
     for bounding, fixed in ((single_bound, None), (best_bound, None), (best_bound, alpha), (single_bound, alpha)):
         bound = bounding(wanted, some, fixed)
@@ -70,7 +74,7 @@ def test_bounds_hold_at_every_point_behind_the_facets(
 
 
 boxes = st.builds(
-    lambda slot, c, constant, step: Moving(form(constant, **{f"x{slot}": c}), step),
+    lambda slot, c, constant, step: inwards(form(constant, **{f"x{slot}": c}), step),
     st.sampled_from(SLOTS),
     numbers.filter(bool),
     numbers,
@@ -79,16 +83,14 @@ boxes = st.builds(
 
 
 @settings(max_examples=examples(25))
-@given(
-    st.lists(st.one_of(boxes, moving), min_size=1, max_size=4), st.one_of(forms, boxes.map(lambda facet: facet.form))
-)
-def test_a_bound_by_one_facet_is_that_of_a_weight(some: list[Moving], wanted: Affine) -> None:
+@given(st.lists(st.one_of(boxes, moving), min_size=1, max_size=4), st.one_of(forms, boxes.map(still)))
+def test_a_bound_by_one_facet_is_that_of_a_weight(some: list[Affine], wanted: Affine) -> None:
     """`bound_of` adds up the facet for the only weight that can prove the bound."""
     (slot, c), alpha = wanted.inputs[0], F(1)
     possible = [
         bound.at_alpha(alpha)
         for k, facet in enumerate(some)
-        if (theirs := dict(facet.form.inputs).get(slot)) and (bound := bound_of(wanted, some, [(k, c / theirs)]))
+        if (theirs := dict(still(facet).inputs).get(slot)) and (bound := bound_of(wanted, some, [(k, c / theirs)]))
     ]
     found = single_bound(wanted, some, alpha)
     assert (None if found is None else found.at_alpha(alpha)) == max(possible, default=None)
@@ -96,16 +98,17 @@ def test_a_bound_by_one_facet_is_that_of_a_weight(some: list[Moving], wanted: Af
 
 @settings(max_examples=examples(25))
 @given(st.lists(boxes, min_size=1, max_size=5), st.sampled_from([None, F(0), F(2)]))
-def test_corners_and_contradictions_of_boxes(some: list[Moving], alpha: Fraction | None) -> None:
-    """Facets of one input each need no elimination; a linear program finds the same."""
+def test_corners_and_contradictions_of_boxes(some: list[Affine], alpha: Fraction | None) -> None:
+    """Facets of one input each have one solution; a linear program finds the same."""
     tight = range(len(some))
-    found = halfspaces._corner_eliminated(some, tight, SLOTS, alpha)
-    general = halfspaces._corner_solved(some, tight, SLOTS, alpha)
+    at = some if alpha is None else [facet.substituted({halfspaces.ALPHA: alpha}) for facet in some]
+    found = halfspaces._corner_eliminated(at, tight, SLOTS)
+    general = halfspaces._corner_solved(at, tight, SLOTS)
     assert (found is None) == (general is None)
     if found is not None and general is not None:
-        mentioned = {facet.form.inputs[0][0] for facet in some}
-        assert all((found.base[x], found.slope[x]) == (general.base[x], general.slope[x]) for x in mentioned)
-    facts = [constraint(facet.form, CompareOp.GT if facet.step else CompareOp.GE) for facet in some]
+        mentioned = {still(facet).inputs[0][0] for facet in some}
+        assert all(found[x] == general[x] for x in mentioned)
+    facts = [constraint(still(facet), CompareOp.GT if step_of(facet) else CompareOp.GE) for facet in some]
     assert contradict(facts) == (contradiction([fact.guard for fact in facts]) is not None)
 
 
@@ -115,10 +118,10 @@ whole_points = st.fixed_dictionaries({0: st.integers(-4, 4).map(F), 1: st.intege
 @settings(max_examples=examples(25))
 @given(st.lists(moving, min_size=1, max_size=4), forms, whole_points, st.integers(1, 3), st.sampled_from([0, 100]))
 def test_bounds_of_ints_hold_at_every_integer_distance(
-    some: list[Moving], wanted: Affine, point: dict[int, Fraction], start: int, further: int
+    some: list[Affine], wanted: Affine, point: dict[int, Fraction], start: int, further: int
 ) -> None:
     """Raised to what a form of ints may be there, which is not true between these distances."""
-    distances = ClaimedDistances(F(0), F(1), F(0), F(0), start, further)
+    distances = Requirement(F(0), F(1), F(0), F(0), start, further)
     bound = slack_bound(wanted, some, distances, frozenset(SLOTS))
     for distance in range(start, start + 5):
         if bound is not None and behind(some, point, F(distance)):
@@ -128,40 +131,40 @@ def test_bounds_of_ints_hold_at_every_integer_distance(
 @pytest.mark.parametrize(
     ("facet", "start", "base"),
     [
-        (Moving(form("-1/2", x0=2), F(2)), None, F(1, 2)),  # 2·x0 >= 1/2 + 2·distance at any distance
-        (Moving(form("-1/2", x0=2), F(2)), 1, F(2)),  # at an integer one 2·x0 - 2·distance is even
-        (Moving(form("-1/2", x0=2), F(1)), 1, F(1)),  # 2·x0 - distance is an integer, and 1 at x0 = distance = 1
+        (inwards(form("-1/2", x0=2), F(2)), None, F(1, 2)),  # 2·x0 >= 1/2 + 2·distance at any distance
+        (inwards(form("-1/2", x0=2), F(2)), 1, F(2)),  # at an integer one 2·x0 - 2·distance is even
+        (inwards(form("-1/2", x0=2), F(1)), 1, F(1)),  # 2·x0 - distance is an integer, and 1 at x0 = distance = 1
     ],
 )
 def test_bounds_of_ints_are_raised_by_what_form_and_slope_share(
-    facet: Moving, start: int | None, base: Fraction
+    facet: Affine, start: int | None, base: Fraction
 ) -> None:
-    distances = ClaimedDistances(F(0), F(1), F(0), F(0), start)
+    distances = Requirement(F(0), F(1), F(0), F(0), start)
     bound = slack_bound(form(0, x0=2), [facet], distances, frozenset({0}))
     assert bound is not None
-    assert (bound.base, bound.slope) == (base, facet.step)
+    assert (bound.base, bound.slope) == (base, step_of(facet))
 
 
 @settings(max_examples=examples(5))
 @given(st.lists(moving, min_size=1, max_size=4), forms, st.sampled_from([F(0), F(1), F(3)]))
-def test_the_best_bound_at_one_alpha_is_the_least_value(some: list[Moving], wanted: Affine, alpha: Fraction) -> None:
+def test_the_best_bound_at_one_alpha_is_the_least_value(some: list[Affine], wanted: Affine, alpha: Fraction) -> None:
     """The duality of linear programs, by two runs of the solver on different programs."""
     bound = best_bound(wanted, some, alpha)
-    found = least(some, Moving(wanted, F(0)), SLOTS, alpha)
+    found = least(some, wanted, SLOTS, alpha)
     if bound is not None and found is not None:
         assert behind(some, found, alpha)
         assert wanted.evaluate(found) == bound.at_alpha(alpha)
 
 
 def test_weights_that_prove_nothing_are_refused() -> None:
-    some = [Moving(form(0, x0=1), F(1)), Moving(form(-1, x1=1), F(2))]
+    some = [inwards(form(0, x0=1), F(1)), inwards(form(-1, x1=1), F(2))]
     assert bound_of(form(3, x0=1, x1=2), some, [(0, F(1)), (1, F(2))]) is not None
     assert bound_of(form(3, x0=1, x1=2), some, [(0, F(1)), (1, F(1))]) is None
     assert bound_of(form(3, x0=1, x1=-2), some, [(0, F(1)), (1, F(-2))]) is None
 
 
 def test_a_bound_is_base_and_slope() -> None:
-    some = [Moving(form(0, x0=1), F(1)), Moving(form(-1, x1=1), F(2))]
+    some = [inwards(form(0, x0=1), F(1)), inwards(form(-1, x1=1), F(2))]
     bound = best_bound(form(3, x0=1, x1=2), some, None)
     assert bound is not None
     assert (bound.base, bound.slope) == (F(5), F(5))
@@ -169,22 +172,22 @@ def test_a_bound_is_base_and_slope() -> None:
 
 @settings(max_examples=examples(5))
 @given(st.lists(moving, min_size=1, max_size=4), st.sampled_from([F(1, 3), F(1), F(7)]))
-def test_a_corner_is_behind_all_facets_at_every_alpha(some: list[Moving], alpha: Fraction) -> None:
+def test_a_corner_is_behind_all_facets_at_every_alpha(some: list[Affine], alpha: Fraction) -> None:
     for tight in (range(0), range(1), range(len(some))):
         found = corner(some, tight, SLOTS, None)
         if found is not None:
             for at in (F(0), alpha):
-                assert behind(some, found.at_alpha(at), at)
-                assert all(some[k].form.evaluate(found.at_alpha(at)) == at * some[k].step for k in tight)
+                assert behind(some, point_at(found, at), at)
+                assert all(at_alpha(some[k], at).value(point_at(found, at)) == 0 for k in tight)
         fixed = corner(some, tight, SLOTS, alpha)
         if fixed is not None:
-            assert behind(some, fixed.at_alpha(alpha), alpha)
+            assert behind(some, point_at(fixed, alpha), alpha)
         assert found is None or fixed is not None
 
 
 @settings(max_examples=examples(5))
 @given(st.lists(moving, min_size=1, max_size=4), st.sampled_from([None, F(0), F(1), F(7)]))
-def test_the_corners_of_equations_alone_are_some_of_all(some: list[Moving], alpha: Fraction | None) -> None:
+def test_the_corners_of_equations_alone_are_some_of_all(some: list[Affine], alpha: Fraction | None) -> None:
     """Solving the equations first changes which corner is taken, never whether there is one."""
     for tight in (range(0), range(1), range(2), range(len(some))):
         met = [k for k in tight if k < len(some)]
@@ -195,41 +198,41 @@ def test_the_corners_of_equations_alone_are_some_of_all(some: list[Moving], alph
 
 
 def test_a_corner_where_the_free_inputs_are_not_zero() -> None:
-    some = [Moving(form(0, x0=1), F(1)), Moving(form(-5, x1=1), F(1))]
+    some = [inwards(form(0, x0=1), F(1)), inwards(form(-5, x1=1), F(1))]
     found = corner(some, [0], SLOTS, None)
     assert found is not None
-    assert found.at_alpha(F(2))[0] == 2
-    assert found.at_alpha(F(2))[1] >= 7
+    assert point_at(found, F(2))[0] == 2
+    assert point_at(found, F(2))[1] >= 7
 
 
 def test_no_corner_where_facets_meet_at_other_rates() -> None:
     """x >= alpha and -x + 1 >= alpha cannot be met at once, but for alpha = 1/2."""
-    some = [Moving(form(0, x0=1), F(1)), Moving(form(1, x0=-1), F(1))]
+    some = [inwards(form(0, x0=1), F(1)), inwards(form(1, x0=-1), F(1))]
     assert corner(some, [0, 1], SLOTS, None) is None
     assert corner(some, [0, 1], SLOTS, F(1)) is None
     assert corner(some, [0, 1], SLOTS, F(1, 2)) is not None
     assert ceiling_of(some) == F(1, 2)
 
 
-def ceiling_of(some: list[Moving]) -> Fraction:
+def ceiling_of(some: list[Affine]) -> Fraction:
     found = greatest_alpha(some)
     assert found is not None
     # Σ weight·(form - alpha·step) does not depend on the input, so that alpha·Σ weight·step is at most its constant.
     total: dict[int, F] = {}
     for k, weight in found.weights:
         assert weight > 0
-        for slot, c in some[k].form.inputs:
+        for slot, c in still(some[k]).inputs:
             total[slot] = total.get(slot, F(0)) + weight * c
     assert not any(total.values())
-    steps = sum(weight * some[k].step for k, weight in found.weights)
-    assert sum(weight * some[k].form.constant for k, weight in found.weights) / steps == found.alpha
-    return found.alpha
+    steps = sum(weight * step_of(some[k]) for k, weight in found.weights)
+    assert sum(weight * some[k].constant for k, weight in found.weights) / steps == -found.base
+    return -found.base
 
 
 def test_the_greatest_alpha() -> None:
-    assert greatest_alpha([Moving(form(0, x0=1), F(1))]) is None
-    assert ceiling_of([Moving(form(0, x0=1), F(1)), Moving(form(0, x0=-1), F(1))]) == 0
-    assert ceiling_of([Moving(form(0, x0=1), F(1)), Moving(form(-2, x0=-1), F(1))]) == -1
+    assert greatest_alpha([inwards(form(0, x0=1), F(1))]) is None
+    assert ceiling_of([inwards(form(0, x0=1), F(1)), inwards(form(0, x0=-1), F(1))]) == 0
+    assert ceiling_of([inwards(form(0, x0=1), F(1)), inwards(form(-2, x0=-1), F(1))]) == -1
 
 
 @pytest.mark.parametrize(("norm", "width", "direction"), [(Norm.LINF, 5, {0: 1, 1: -1}), (Norm.L1, 3, {1: -1})])
@@ -313,7 +316,7 @@ def test_a_facet_to_the_same_answer_does_not_move() -> None:
     )
     ideal, _ = regions_of(source)
     for found in classes(ideal):
-        steps = [facet.step for facet in facets(found.region, found.others, FacetMetric(Norm.LINF))]
+        steps = [step_of(facet) for facet in facets(found.region, found.others, FacetMetric(Norm.LINF))]
         if found.region.answer == ("b",) and found.others:
             assert F(0) in steps
 
@@ -321,13 +324,13 @@ def test_a_facet_to_the_same_answer_does_not_move() -> None:
 def test_the_metric_of_numeric_sparse_keeps_its_facets() -> None:
     ideal, _ = regions_of(NUMERIC_SPARSE)
     for found in classes(ideal):
-        assert all(facet.step == 1 for facet in facets(found.region, found.others, facet_metric(ideal)))
+        assert all(step_of(facet) == 1 for facet in facets(found.region, found.others, facet_metric(ideal)))
 
 
 def test_a_metric_that_forbids_the_way_across_stops_the_facet() -> None:
     far = NUMERIC_SPARSE.replace("q[i] >= T and q'[i] >= T and q[i] != q'[i]", "q[i] < T and q'[i] >= T")
     ideal, _ = regions_of(far)
-    steps = [[w.step for w in facets(f.region, f.others, facet_metric(ideal))] for f in classes(ideal)]
+    steps = [[step_of(w) for w in facets(f.region, f.others, facet_metric(ideal))] for f in classes(ideal)]
     assert [0] in [sorted(set(found)) for found in steps]  # all answers bot: nothing that is above can be reached
 
 
@@ -340,7 +343,7 @@ def test_pieces_cover_a_region_and_know_their_exits() -> None:
     region = ideal.regions({})[0]
     found = pieces(region.guards, ExitFinder(loaded).exits({}, region), 500)
     assert len(found) == 2
-    assert all(len(piece.exits) == 1 for piece in found)
+    assert all(len(exits) == 1 for _, exits in found)
 
 
 def test_differences_of_int_inputs_show_their_exact_distance() -> None:
@@ -374,8 +377,8 @@ def test_differences_of_int_inputs_show_their_exact_distance() -> None:
 
 
 def test_a_form_is_compared_with_the_facets_about_its_inputs_alone() -> None:
-    every = [Moving(form(0, **{f"x{slot}": sign}), F(1)) for slot in range(2000) for sign in (1, -1)]
-    single = SingleBounds(every)
+    every = [inwards(form(0, **{f"x{slot}": sign}), F(1)) for slot in range(2000) for sign in (1, -1)]
+    single = single_bounds(every)
     with at_most(500 * 2000):
-        bounds = [single.bound(form(1, **{f"x{slot}": 2}), None) for slot in range(2000)]
+        bounds = [single(form(1, **{f"x{slot}": 2}), None) for slot in range(2000)]
     assert all(bound is not None and bound.weights == ((2 * slot, F(2)),) for slot, bound in enumerate(bounds))

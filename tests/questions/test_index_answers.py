@@ -18,7 +18,7 @@ from dipc.questions.every_number.union_bound import union_of
 from dipc.questions.privacy.every_number import check_privacy_for_all
 from dipc.questions.question import check_for_all
 from dipc.questions.report import ClassResult
-from dipc.rules.rule import ClaimedDistances
+from dipc.rules.rule import Requirement
 from dipc.text.core import DomType
 from dipc.text.diagnostic import SourceText
 from dipc.text.parser import parse
@@ -330,7 +330,7 @@ def people(test: str, give: str = "found <- 1") -> str:
     return PEOPLE.replace("TEST", test).replace("IDEAL", give).replace("GIVE", give)
 
 
-OPEN = ClaimedDistances(Fraction(0), Fraction(1), Fraction(0), Fraction(0))
+OPEN = Requirement(Fraction(0), Fraction(1), Fraction(0), Fraction(0))
 
 
 @pytest.mark.parametrize("test", ["q[i] + s", "x[i]*q[i] + s", "x[i]*q[i] - s"])

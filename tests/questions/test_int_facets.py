@@ -12,6 +12,7 @@ from dipc.chain.state import Affine, Constraint, constraint
 from dipc.program.ideal import Region
 from dipc.program.metric import Norm
 from dipc.rules.facets import FacetMetric, _is_unimodular, choices
+from dipc.rules.halfspaces import at_alpha
 from dipc.text.ast import CompareOp
 
 _OPS = (CompareOp.GE, CompareOp.GE, CompareOp.LE, CompareOp.GT)
@@ -51,7 +52,7 @@ def compared(seed: int) -> bool:
         # Inputs beyond the grid may be nearer than a greater distance.
         if 0 < distance <= 4:
             values = {slot: Fraction(value) for slot, value in enumerate(point)}
-            behind = [all(f.at_alpha(distance).closure().contains(values) for f in facets) for facets in sets]
+            behind = [all(at_alpha(f, distance).closure().contains(values) for f in facets) for facets in sets]
             assert any(behind), (seed, guards, norm, point, distance)
     return norm is Norm.LINF and _is_unimodular(guards)
 

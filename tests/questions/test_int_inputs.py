@@ -18,6 +18,7 @@ from dipc.questions.every_input import ClassCase, EveryInput
 from dipc.questions.report import ClassResult
 from dipc.rules.class_claim import ClassClaim
 from dipc.rules.every_rule import by_distances
+from dipc.rules.halfspaces import at_alpha
 
 THRESHOLD = "x <- DLap(eps, n); if x >= 0 then o <- true else o <- false end"
 
@@ -322,7 +323,7 @@ def test_inputs_at_a_distance_are_behind_the_facets() -> None:
             if alpha is None:
                 continue
             found = [part for part in parts if all(g.holds_at(point) for g in part.guards)]
-            assert any(all(f.at_alpha(alpha).closure().contains(point) for f in part.facets) for part in found)
+            assert any(all(at_alpha(f, alpha).closure().contains(point) for f in part.facets) for part in found)
             behind += 1
     assert behind > 50
 

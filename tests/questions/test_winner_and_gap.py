@@ -15,7 +15,7 @@ from dipc.chain.state import Affine
 from dipc.decide.obligation import Verdict
 from dipc.measure.event import Noise
 from dipc.noise.laplace import LAPLACE
-from dipc.rules.centered_exits import CenteredExit, NoiseComponent, ShiftedHalfspace, united
+from dipc.rules.centered_exits import CenteredExit, NoiseComponent, united
 from dipc.sign.interval import Interval
 
 F = Fraction
@@ -72,12 +72,11 @@ def test_exits_of_three_values_are_united() -> None:
     """The first is greatest with the second or with the third next to it: together the first is greatest."""
     noises = (Noise(LAPLACE, F(1), F(0)),) * 3
 
-    def above(i: int, j: int) -> ShiftedHalfspace:
-        return ShiftedHalfspace(
-            tuple(sorted([(i, F(1)), (j, F(-1))])), Affine((), tuple(sorted([(i, F(1)), (j, F(-1))])), F(0)), 0
-        )
+    def above(i: int, j: int) -> Affine:
+        terms = tuple(sorted([(i, F(1)), (j, F(-1))]))
+        return Affine(terms, terms, F(0))
 
-    def ends(*halves: ShiftedHalfspace) -> CenteredExit:
+    def ends(*halves: Affine) -> CenteredExit:
         return CenteredExit((), None, (), False, (NoiseComponent(noises, halves),))
 
     first, second = ends(above(0, 1), above(1, 2)), ends(above(0, 2), above(2, 1))
@@ -93,13 +92,13 @@ def test_united_exits_hold_the_same_points() -> None:
     noises = (Noise(LAPLACE, F(1), F(0)),) * 3
     pairs = [(i, j) for i in range(3) for j in range(3) if i != j]
 
-    def half(i: int, j: int, shift: int) -> ShiftedHalfspace:
+    def half(i: int, j: int, shift: int) -> Affine:
         terms = tuple(sorted([(i, F(1)), (j, F(-1))]))
-        return ShiftedHalfspace(terms, Affine((), (), F(shift)), 0)
+        return Affine(terms, (), F(shift))
 
     def holds(each: CenteredExit, point: list[F]) -> bool:
         return all(
-            sum((c * value_at(part, place, point) for place, c in h.coefficients), F(0)) + h.slack.constant > 0
+            sum((c * value_at(part, place, point) for place, c in h.noises), F(0)) + h.constant > 0
             for part in each.parts
             for h in part.halfspaces
         )
@@ -114,15 +113,12 @@ def test_united_exits_hold_the_same_points() -> None:
         tests = [half(*chance.choice(pairs), chance.choice((0, 0, 1))) for _ in range(3)]
         exits = []
         for signs in range(8):
-            chosen = [
-                h if signs >> k & 1 else ShiftedHalfspace(tuple((p, -c) for p, c in h.coefficients), -h.slack, 0)
-                for k, h in enumerate(tests)
-            ]
+            chosen = [h if signs >> k & 1 else -h for k, h in enumerate(tests)]
             if chance.random() < 0.7:
                 exits.append(CenteredExit((), None, (), False, (NoiseComponent(noises, tuple(dict.fromkeys(chosen))),)))
         joined = united(exits, (Interval.POSITIVE,), Limits())
         for _ in range(40):
             point = [F(chance.randint(-50, 50), 7) for _ in range(3)]
-            values = [sum((c * point[p] for p, c in h.coefficients), F(0)) + h.slack.constant for h in tests]
+            values = [sum((c * point[p] for p, c in h.noises), F(0)) + h.constant for h in tests]
             if all(values):
                 assert sum(holds(each, point) for each in exits) == sum(holds(each, point) for each in joined)

@@ -22,7 +22,7 @@ from dipc import Verdict
 from dipc.certificate.answers import Solved
 from dipc.chain.state import Affine
 from dipc.rules import class_claim, facets, least_slacks
-from dipc.rules.halfspaces import Moving
+from dipc.rules.halfspaces import inwards
 from dipc.verifier.document import check_text
 from dipc.verifier.linear import Guard, least
 from dipc.verifier.reading import Budget, NotDerived, Rejected
@@ -253,17 +253,17 @@ TRUE_RAISED = least_slacks._raised
 
 #: What a writer may get wrong, as functions of its own in place of its own.
 MISTAKES: dict[str, tuple[Any, str, Callable[..., Any]]] = {
-    "an edge as far as for reals": (facets, "_retreating", lambda guard, width: Moving(guard.form, width)),
+    "an edge as far as for reals": (facets, "_retreating", lambda guard, width: inwards(guard.form, width)),
     "an edge two steps away": (
         facets,
         "_retreating",
-        lambda guard, width: Moving(guard.form.shifted(width), 2 * width),
+        lambda guard, width: inwards(guard.form.shifted(width), 2 * width),
     ),
     "no way with the same answer": (facets, "_may_reach", lambda *_, **__: False),
     "raised by one": (least_slacks, "_raised", _one_more),
     "raised to multiples alone": (least_slacks, "_raised", _without_the_constant),
     "alpha and one": (class_claim, "ceil", lambda alpha: ceil(alpha) + 1),
-    "rivals further away": (facets, "_side", lambda form, width, *, whole: Moving((-form).shifted(-1), width)),
+    "rivals further away": (facets, "_side", lambda form, width, *, whole: inwards((-form).shifted(-1), width)),
 }
 
 #: Those that make no claim of these programs wrong.

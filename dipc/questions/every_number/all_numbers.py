@@ -26,7 +26,7 @@ from dipc.decide.obligation import Decision, Obligation, Verdict, claim_scope, d
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound
 from dipc.program.program import Program
-from dipc.questions.every_input import ClassSource, EveryInput
+from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number import totals
 from dipc.questions.every_number.in_number import (
     ONE,
@@ -54,9 +54,9 @@ from dipc.questions.report import (
     overall,
 )
 from dipc.questions.source import Case, Settling, Source
-from dipc.rules.class_claim import ClassClaim, Requirement, products
+from dipc.rules.class_claim import ClassClaim, products
 from dipc.rules.input_classes import require_product
-from dipc.rules.rule import ProofStep, Unverified
+from dipc.rules.rule import ProofStep, Requirement
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.ast import BaseType, mentions
@@ -125,7 +125,7 @@ class NumberResult(ClassResult):
     union: UnionEvidence | None = field(default=None, compare=False, repr=False)
 
 
-class AllNumbers(ClassSource):
+class AllNumbers(Source):
     """The claim about every real input and every m, the integer value of the constant `parameter`.
 
     The least m is the first index of the loop over queries, or `least` if that is greater.
@@ -157,7 +157,9 @@ class AllNumbers(ClassSource):
             note = f"the constants are {', '.join(program.core.constants) or 'none'}"
             raise bad_input("E1207", f"the program has no constant `{parameter}`", note)
         program.validate_numbers(parameter)
-        super().__init__(program, ClassClaim(program, options))
+        claim = ClassClaim(program, options)
+        super().__init__(program, claim.intervals, claim.texts)
+        self.claim = claim
         self.parameter = parameter
         self.options = options
         self._asked_least = least
@@ -172,6 +174,10 @@ class AllNumbers(ClassSource):
     @property
     def subject(self) -> str:
         return f"every {self.parameter} >= {self.least}"
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        return self.claim.warnings
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
         assert isinstance(rows, ReportedRows)
@@ -217,7 +223,7 @@ class AllNumbers(ClassSource):
         union: UnionBound | None = None
         try:
             self._require_claim()
-            union = union_of(self.program, self.parameter, self.required.distances)
+            union = union_of(self.program, self.parameter, self.required)
             least = union.least if given is None else max(union.least, given)
             start = max(union.start, least + self._singly)
             unit, start = self._unit(union, start)
@@ -298,6 +304,7 @@ class AllNumbers(ClassSource):
     def exactly(self, number: int) -> Generator[Obligation | Bound, Decision, tuple[ClassResult, ...]]:
         """Decide the claim for m = `number`, and return the results of its classes of inputs."""
         rows: list[ClassResult] = []
+        name = f"{self.parameter} = {number}"
         try:
             alone, is_small = (yield from self._input_by_input(number)) or (None, False)
             if alone is not None and not is_small:
@@ -309,10 +316,9 @@ class AllNumbers(ClassSource):
             if alone is not None and _together(rows) is Verdict.UNDECIDED:
                 return (alone,)
         except DiagnosticError as error:
-            name = f"{self.parameter} = {number}"
             reason = f"the program is not valid for {name}: {error.diagnostics[0].message}"
             return (self.row(name, Method.NONE, Verdict.UNDECIDED, reason),)
-        return tuple(replace(row, note=_prefixed(row.note, f"{self.parameter} = {number}")) for row in rows)
+        return tuple(replace(row, note=replace(row.note, numbered=(name, *row.note.numbered))) for row in rows)
 
     def _input_by_input(self, number: int) -> Generator[Obligation | Bound, Decision, tuple[ClassResult, bool] | None]:
         """Decide each input for m = `number` on its own; return the result and whether classes should be decided, too.
@@ -339,7 +345,7 @@ class AllNumbers(ClassSource):
                 rows.append(row)
             if rows:
                 result = self.row(f"{self.parameter} = {number}", Method.INPUTS, Verdict.ACCURATE)
-                evidence = Unverified("its inputs were decided one by one")
+                evidence = "its inputs were decided one by one"
                 result = replace(result, vacuous=all(row.vacuous for row in rows), evidence=evidence)
                 return result, len(rows) <= MOST_IN_CLASSES
         return None
@@ -371,7 +377,7 @@ class AllNumbers(ClassSource):
             refuted = yield from source.witnesses.first_refuting(islice(inputs, MOST_INPUTS), gamma, finite=True)
             if refuted is not None:
                 facts = {name: getattr(refuted.row, name) for name in _OF_A_ROW}
-                note = ClassNote(Method.WITNESS, numbered=(where,), output=refuted.row.output)
+                note = ClassNote(Method.WITNESS, self.program.core, numbered=(where,), output=refuted.row.output)
                 row = self.row(where, Method.WITNESS, Verdict.INACCURATE)
                 return replace(row, **facts, note=note, evidence=refuted)
         return None
@@ -419,7 +425,7 @@ class AllNumbers(ClassSource):
         verdict = _together(rows)
         if verdict is not Verdict.ACCURATE:
             return [row for row in rows if row.verdict is verdict]
-        methods = {row.note.method for row in rows if row.note is not None}
+        methods = {row.note.method for row in rows}
         method = next(iter(methods)) if methods in ({Method.CORNER}, {Method.INPUTS}) else Method.BOUND
         row = self.row(f"{self.parameter} = {number}", method, verdict)
         claimed = [each.says for each in rows if each.says is not None]
@@ -427,7 +433,6 @@ class AllNumbers(ClassSource):
         return [replace(row, note=self._in_variable(row), vacuous=all(each.vacuous for each in rows), says=says)]
 
     def _in_variable(self, row: ClassResult) -> ClassNote:
-        assert row.note is not None
         return replace(row.note, variable=self.required.variable)
 
     def with_scope(self, row: ClassResult, start: int) -> ClassResult:
@@ -461,7 +466,7 @@ class AllNumbers(ClassSource):
         reason: str | None = None,
         numbers: tuple[int, int] | None = None,
     ) -> ClassResult:
-        note = ClassNote(method, numbered=(where,), numbers=numbers)
+        note = ClassNote(method, self.program.core, numbered=(where,), numbers=numbers)
         zero = PiecewiseForm(ExpPoly.ZERO)
         return ClassResult(0, {}, {}, self.claim.alpha_text, zero, "", verdict, reason=reason, note=note)
 
@@ -698,10 +703,6 @@ def _values(program: Program, input: Mapping[str, str]) -> dict[int, Value]:  # 
         slot.index: next(value for value in finite_values(slot) if show_value(value) == input[slot.name])
         for slot in program.core.input_slots
     }
-
-
-def _prefixed(note: ClassNote | None, where: str) -> ClassNote | None:
-    return None if note is None else replace(note, numbered=(where, *note.numbered))
 
 
 def _require_reals(program: Program) -> None:

@@ -46,10 +46,10 @@ from dipc.program.program import Program
 from dipc.questions.every_number.bounded_queries import gaps
 from dipc.questions.every_number.uniform import NotUniform, UniformLoops
 from dipc.rules.facets import FacetMetric, facets
-from dipc.rules.halfspaces import Moving, best_bound, single_bound
+from dipc.rules.halfspaces import GAMMA, best_bound, single_bound
 from dipc.rules.input_classes import combinations_of
 from dipc.rules.least_slacks import slack_bound
-from dipc.rules.rule import ClaimedDistances
+from dipc.rules.rule import Requirement
 from dipc.text import ast
 from dipc.text.ast import BaseType
 from dipc.text.core import Value
@@ -380,7 +380,7 @@ def failure_decay(event: Event, rate: Callable[[Fraction], Fraction]) -> Fractio
 
 
 def outcome_event(
-    form: Affine, noises: Sequence[NoiseVar], facets: Sequence[Moving], distances: ClaimedDistances
+    form: Affine, noises: Sequence[NoiseVar], facets: Sequence[Affine], distances: Requirement
 ) -> Event | None:
     """Return the event `form` >= 0, with the least value of its input part over all inputs that satisfy `facets`.
 
@@ -389,14 +389,14 @@ def outcome_event(
     noise.
     """
     coefficients, used, slack = _centered(form, noises)
-    margin = _margin(slack, 0, facets, distances)
+    margin = _margin(slack, facets, distances)
     if margin is None or (distances.is_open and not all(noise.law.scales for noise in used)):
         return None
     return Event(used, (Halfspace(coefficients, margin),))
 
 
 def ball(
-    value: Affine, center: Affine, noises: Sequence[NoiseVar], facets: Sequence[Moving], distances: ClaimedDistances
+    value: Affine, center: Affine, noises: Sequence[NoiseVar], facets: Sequence[Affine], distances: Requirement
 ) -> tuple[Event, ...] | None:
     """Return events whose occurrence implies |`value` - `center`| <= gamma for all inputs that satisfy `facets`.
 
@@ -404,7 +404,7 @@ def ball(
     those that may occur in the two forms, and `distances` are the claim's.
     """
     coefficients, used, off = _centered(value - center, noises)
-    above, below = _margin(off, 1, facets, distances), _margin(-off, 1, facets, distances)
+    above, below = [_margin(side + Affine.input(GAMMA), facets, distances) for side in (off, -off)]
     if above is None or below is None or (distances.is_open and not all(noise.law.scales for noise in used)):
         return None
     if not used:
@@ -424,16 +424,16 @@ def _centered(form: Affine, noises: Sequence[NoiseVar]) -> tuple[Terms, tuple[No
     own = [by_id[noise] for noise, _ in over.noises]
     coefficients = tuple([(index, c) for index, (_, c) in enumerate(over.noises)])
     used = tuple([Noise(noise.law, noise.rate, _ZERO) for noise in own])
-    return coefficients, used, Affine((), over.inputs, over.constant)
+    return coefficients, used, over.noiseless
 
 
 def _margin_of(outcome: Event) -> Fraction:
     return outcome.constraints[0].constant
 
 
-def _margin(slack: Affine, radius: int, facets: Sequence[Moving], distances: ClaimedDistances) -> Fraction | None:
+def _margin(slack: Affine, facets: Sequence[Affine], distances: Requirement) -> Fraction | None:
     for bounding in (single_bound, best_bound):
-        bound = slack_bound(slack, facets, distances, radius=radius, bounding=bounding)
+        bound = slack_bound(slack, facets, distances, bounding=bounding)
         if bound is not None and bound.base >= 0 and bound.slope >= 0:
             return bound.slope if distances.is_open else bound.base
     return None
@@ -468,7 +468,7 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         ideal: Ideal,
         shape: UniformLoops,
         metric: FacetMetric,
-        distances: ClaimedDistances,
+        distances: Requirement,
         finite: Mapping[int, Value],
     ) -> None:
         """Prepare the runs of the program of `ideal`, for the values `finite` of the finite inputs outside the loop.
@@ -595,21 +595,21 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
             else:
                 pending += [(after, terms) for after in successors if not contradict([*guards, *after.guards.items])]
 
-    def _facets(self, guards: Sequence[Constraint]) -> tuple[Moving, ...]:
+    def _facets(self, guards: Sequence[Constraint]) -> tuple[Affine, ...]:
         bounds, outside = gaps(self._ideal, guards)
         region = Region((*guards, *bounds), ())
         # An element is compared in one iteration only, so that moving it a little inwards does not change the answer.
         alone = all(self._array_of(slot) is not None for guard in guards for slot, _ in guard.form.inputs)
         return facets(region, (), self._metric, outside, fixed=self._is_finite and alone)[: len(guards)]
 
-    def _outcome(self, state: State, successors: Sequence[State], moving: Sequence[Moving]) -> tuple[State, Event]:
+    def _outcome(self, state: State, successors: Sequence[State], moving: Sequence[Affine]) -> tuple[State, Event]:
         """Return (successor, event): the one of `successors` reached without noise, and an event that ensures it.
 
         `state` compares noisy values. If the event occurs, the comparison has the same outcome as without noise, for
         all inputs that satisfy `moving`. Raises NotUniform if `moving` does not determine the outcome without noise.
         """
         best: tuple[State, Event] | None = None
-        static = [Moving(guard.form, _ZERO) for guard in state.guards.items]
+        static = [guard.form for guard in state.guards.items]
         for after in successors:
             new = [item for item in after.constraints.items if item not in state.constraints.keys]
             if len(new) == 1 and after.guards == state.guards:

@@ -82,7 +82,7 @@ from dipc.rules.facets import facet_metric, facets
 from dipc.rules.halfspaces import single_bound
 from dipc.rules.input_classes import finite_cases
 from dipc.rules.least_slacks import slack_bound
-from dipc.rules.rule import BoundEvidence, ClaimedDistances
+from dipc.rules.rule import BoundEvidence, Requirement
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text import ast
@@ -209,7 +209,7 @@ class UnionBound:
         return min(result, default=None)
 
 
-def union_of(program: Program, parameter: str, distances: ClaimedDistances) -> UnionBound:
+def union_of(program: Program, parameter: str, distances: Requirement) -> UnionBound:
     """Return a union bound of the error of `program`, for every value of the constant `parameter`.
 
     The program does the same for each query, selects the greatest or least query, or consists of two such programs that
@@ -221,7 +221,7 @@ def union_of(program: Program, parameter: str, distances: ClaimedDistances) -> U
     return replace(_union_of(text, distances), rates=text.rates)
 
 
-def _union_of(text: LoopText, distances: ClaimedDistances) -> UnionBound:
+def _union_of(text: LoopText, distances: Requirement) -> UnionBound:
     apart = separate_parts(text.tree, text.number.parameter)
     if apart is not None:
         left, right = (_union_of(text.with_tree(program), distances) for program in apart)
@@ -236,7 +236,7 @@ def _union_of(text: LoopText, distances: ClaimedDistances) -> UnionBound:
         raise NotUniform(explained.reason, place) from None
 
 
-def _of_one_loop(text: LoopText, distances: ClaimedDistances) -> UnionBound:
+def _of_one_loop(text: LoopText, distances: Requirement) -> UnionBound:
     requires = text.program.core.requires
 
     def instance(number: int) -> Ideal:
@@ -270,7 +270,7 @@ def _of_one_loop(text: LoopText, distances: ClaimedDistances) -> UnionBound:
     return UnionBound(found_sums, shape.low, max(start, explored))
 
 
-def _of_flag(instance: Callable[[int], Ideal], shape: UniformLoops, distances: ClaimedDistances) -> UnionBound:
+def _of_flag(instance: Callable[[int], Ideal], shape: UniformLoops, distances: Requirement) -> UnionBound:
     """Return the union bound of a program whose answer is whether some iteration exits.
 
     `instance`(m) is the ideal, with its program, for m iterations. `shape` has the loops of both, and `distances` the
@@ -308,9 +308,7 @@ def _sum_of_bounds(left: UnionBound, right: UnionBound) -> UnionBound:
     return UnionBound(sums, max(left.least, right.least), max(left.start, right.start))
 
 
-def _sums(
-    instance: Callable[[int], Ideal], shape: UniformLoops, count: int, distances: ClaimedDistances
-) -> frozenset[Sum]:
+def _sums(instance: Callable[[int], Ideal], shape: UniformLoops, count: int, distances: Requirement) -> frozenset[Sum]:
     """Return the bounds found with `count` iterations, for all values of the finite inputs.
 
     `instance`(m) is the ideal, with its program, for m iterations. `shape` has the loops, and `distances` the claim's
@@ -332,7 +330,7 @@ def _is_element(name: str, shape: UniformLoops) -> bool:
 
 
 def _least_sufficient_count(
-    instance: Callable[[int], Ideal], shape: UniformLoops, least: int, most: int, distances: ClaimedDistances
+    instance: Callable[[int], Ideal], shape: UniformLoops, least: int, most: int, distances: Requirement
 ) -> int:
     for count in range(max(2, least), most):
         with suppress(TooFew, NotUniform, LimitReached, DiagnosticError):
@@ -362,7 +360,7 @@ def _selection(tree: ast.ProgramTree, number: QueryNumber) -> tuple[SelectionLoo
     return (own, other) if same and own.is_plain and other.is_plain and other.rates is None else None
 
 
-def _selected(instance: Callable[[int], Ideal], own: SelectionLoop, distances: ClaimedDistances) -> UnionBound:
+def _selected(instance: Callable[[int], Ideal], own: SelectionLoop, distances: Requirement) -> UnionBound:
     """Return the union bound of a loop that selects the greatest or least value.
 
     Each event of the bound is that the selected value wins against one other value. `own` is the loop, `instance`(m)

@@ -79,7 +79,7 @@ def _choice(exit_: Exit, output: int) -> tuple[Affine, _Choice] | None:
             return None
         weight = sum((c for _, _, c in terms), _ZERO)
     noises = {noise.id: noise for noise in state.noises}
-    form = Affine((), value.inputs, value.constant)
+    form = value.noiseless
     squares = []
     for number, c in value.noises:
         noise = noises[number]
