@@ -9,19 +9,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from math import factorial, prod
 from typing import TypeVar, assert_never
 
 from dipc.algebra.exppoly import Closed
-from dipc.chain.event import ComponentTemplate, EventTemplate
+from dipc.chain.event import EventTemplate
 from dipc.chain.state import Affine, Answer, Constraint, Terms, finite_values, same_value
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
-from dipc.noise import law as noise_law
 from dipc.program.ideal import Ideal, Region
 from dipc.program.nearness import AllOf, AnyOf, Formula
+from dipc.rules.centered_exits import NoiseComponent, centered_component, within_gamma
+from dipc.rules.halfspaces import GAMMA, has_gamma
 from dipc.text.ast import BaseType
 from dipc.text.core import Value
 
@@ -30,36 +32,7 @@ _T = TypeVar("_T")
 #: The rounds of refinement of colors. Two noises that have one color afterwards are hardly ever different.
 _ROUNDS = 3
 
-#: The slot of gamma, which is a variable like the inputs in forms about near outputs.
-GAMMA = -1
-
 Renaming = Mapping[int, int]
-
-
-@frozen
-class NoiseLaw:
-    """The distribution of one noise: `law`, `rate`, and `mean`, which is a form over inputs."""
-
-    law: noise_law.Law
-    rate: Fraction
-    mean: Affine
-
-
-@frozen
-class DependentFactor:
-    """A factor of the probability of an exit: the probability that all `relations` hold for the noises in `laws`.
-
-    Each relation says that a form over noises, inputs and gamma is at least 0. A form names a noise by its position in
-    `laws`.
-    """
-
-    laws: tuple[NoiseLaw, ...]
-    relations: tuple[Affine, ...]
-
-    def renamed(self, names: Renaming) -> DependentFactor:
-        """Return this factor with its input slots renamed by `names`."""
-        laws = tuple([NoiseLaw(each.law, each.rate, each.mean.renamed(names)) for each in self.laws])
-        return DependentFactor(laws, tuple([form.renamed(names) for form in self.relations]))
 
 
 @frozen
@@ -73,12 +46,14 @@ class Ending:
     weight: Closed | None
     guards: frozenset[Halfspace]
     needs_radius: bool
-    parts: tuple[DependentFactor, ...]
+    parts: tuple[NoiseComponent, ...]
 
     def renamed(self, names: Renaming) -> Ending:
         """Return this exit with its input slots renamed by `names`."""
-        parts = tuple([factor.renamed(names) for factor in self.parts])
-        return Ending(self.weight, renamed_guards(self.guards, names), self.needs_radius, parts)
+        parts = [
+            replace(each, halfspaces=tuple([half.renamed(names) for half in each.halfspaces])) for each in self.parts
+        ]
+        return Ending(self.weight, renamed_guards(self.guards, names), self.needs_radius, tuple(parts))
 
 
 def guard_of(form: Affine, *, strict: bool = False) -> Halfspace:
@@ -101,12 +76,12 @@ def ending_of(event: EventTemplate, weight: Closed | None, centers: Mapping[int,
 
     `centers` has the right answer of each real output, a form over inputs, by slot.
     """
-    points = [guard_of(_nearness(p.form, centers[p.ball], p.sign)) for p in event.points if p.ball is not None]
+    points = [guard_of(within_gamma(p.form, centers[p.ball], p.sign)) for p in event.points if p.ball is not None]
     return Ending(
         weight,
         guards_of(event.guards).union(points),
         bool(event.random_balls),
-        tuple(_factor(component, centers) for component in event.components),
+        tuple(_scaled(centered_component(component, centers)) for component in event.components),
     )
 
 
@@ -115,9 +90,7 @@ def mentioned(endings: Iterable[Ending]) -> set[int]:
     terms: list[Terms] = []
     for ending in endings:
         terms += [guard.coefficients for guard in ending.guards]
-        for factor in ending.parts:
-            terms += [law.mean.inputs for law in factor.laws]
-            terms += [form.inputs for form in factor.relations]
+        terms += [half.inputs for component in ending.parts for half in component.halfspaces]
     return {slot for each in terms for slot, _ in each} - {GAMMA}
 
 
@@ -168,65 +141,47 @@ def _matched(left: list[_T], right: list[_T], same: Callable[[_T, _T], bool]) ->
     return True
 
 
-def same_part(left: DependentFactor, right: DependentFactor) -> bool:
+def same_part(left: NoiseComponent, right: NoiseComponent) -> bool:
     """Return True only if `right` is `left` with its noises renamed; False proves nothing."""
-    if len(left.laws) != len(right.laws) or len(left.relations) != len(right.relations):
+    if len(left.noises) != len(right.noises) or len(left.halfspaces) != len(right.halfspaces):
         return False
     if left == right:
         return True
     order, other = _order(left), _order(right)
     partner = dict(zip(other, order, strict=True))
-    if any(left.laws[partner[noise]] != law for noise, law in enumerate(right.laws)):
+    if any(left.noises[partner[place]] != noise for place, noise in enumerate(right.noises)):
         return False
-    return Counter(form.renamed({}, partner) for form in right.relations) == Counter(left.relations)
+    return Counter(half.renamed({}, partner) for half in right.halfspaces) == Counter(left.halfspaces)
 
 
-def _order(factor: DependentFactor) -> list[int]:
-    """Return the indices of the noises of `factor`, in an order that hardly depends on how they were numbered.
+def _order(component: NoiseComponent) -> list[int]:
+    """Return the indices of the noises of `component`, in an order that hardly depends on how they were numbered.
 
-    The noises are sorted by a hash value. It combines the law of a noise, the linear relations that mention the noise,
-    and the hash values of the other noises in these relations.
+    The noises are sorted by a hash value. It combines the law of a noise, the half-spaces that mention the noise, and
+    the hash values of the other noises in these half-spaces.
     """
-    colors = [hash((each.law, each.rate, each.mean.inputs, each.mean.constant)) for each in factor.laws]
-    around: list[list[Affine]] = [[] for _ in factor.laws]
-    for form in factor.relations:
-        for noise, _ in form.noises:
-            around[noise].append(form)
+    colors = [hash(noise) for noise in component.noises]
+    around: list[list[Affine]] = [[] for _ in component.noises]
+    for half in component.halfspaces:
+        for noise, _ in half.noises:
+            around[noise].append(half)
     for _ in range(_ROUNDS):
         seen = {
-            id(form): hash((tuple(sorted((c, colors[n]) for n, c in form.noises)), form.inputs, form.constant))
-            for form in factor.relations
+            id(half): hash((tuple(sorted((c, colors[n]) for n, c in half.noises)), half.inputs, half.constant))
+            for half in component.halfspaces
         }
         colors = [
             hash(
-                (color, tuple(sorted((c, seen[id(f)]) for f in around[position] for n, c in f.noises if n == position)))
+                (color, tuple(sorted((c, seen[id(h)]) for h in around[position] for n, c in h.noises if n == position)))
             )
             for position, color in enumerate(colors)
         ]
     return sorted(range(len(colors)), key=lambda noise: colors[noise])
 
 
-# --- reading templates ------------------------------------------------------------------------------
-
-
-def _factor(component: ComponentTemplate, centers: Mapping[int, Affine]) -> DependentFactor:
-    laws = tuple([NoiseLaw(noise.law, noise.rate, noise.mean) for noise in component.noises])
-    relations = []
-    for bound in component.bounds:
-        if bound.ball is None:
-            relations.append(bound.form.scaled(1 / _size(bound.form.noises)))
-        else:
-            relations.append(_nearness(bound.form, centers[bound.ball], bound.sign))
-    return DependentFactor(laws, tuple(relations))
-
-
-def _nearness(form: Affine, center: Affine, sign: int) -> Affine:
-    """Return a form that is >= 0 exactly where an output is at most gamma beyond `center`, on one side.
-
-    If `sign` is 1, `form` is the output, and the result says output >= `center` - gamma. If it is -1, `form` is
-    -output, and the result says output <= `center` + gamma.
-    """
-    return form + (-center if sign > 0 else center) + Affine.input(GAMMA)
+def _scaled(component: NoiseComponent) -> NoiseComponent:
+    halves = [half if has_gamma(half) else half.scaled(1 / _size(half.noises)) for half in component.halfspaces]
+    return replace(component, halfspaces=tuple(halves))
 
 
 def _size(terms: Terms) -> Fraction:

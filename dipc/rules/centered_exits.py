@@ -352,18 +352,22 @@ def _centered(exit_: Exit, centers: Mapping[int, Affine]) -> CenteredExit:
     return CenteredExit(
         event.guards,
         exit_.weight,
-        tuple([_within_gamma(form, centers[slot], sign) for form, slot, sign in event.points if slot is not None]),
+        tuple([within_gamma(form, centers[slot], sign) for form, slot, sign in event.points if slot is not None]),
         bool(event.random_balls),
-        tuple([_component(component, centers) for component in event.components]),
+        tuple([centered_component(component, centers) for component in event.components]),
     )
 
 
-def _within_gamma(form: Affine, center: Affine, sign: int) -> Affine:
+def within_gamma(form: Affine, center: Affine, sign: int) -> Affine:
     """Return `sign`·(output - `center`) + gamma, where `form` is `sign`·output and `sign` is 1 or -1."""
     return form + (-center if sign > 0 else center) + Affine.input(GAMMA)
 
 
-def _component(component: ComponentTemplate, centers: Mapping[int, Affine]) -> NoiseComponent:
+def centered_component(component: ComponentTemplate, centers: Mapping[int, Affine]) -> NoiseComponent:
+    """Return `component` over noises with mean 0, as half-spaces of noises, inputs and gamma.
+
+    `centers` has the right answer of each output that has to be near it, a form of the inputs, by slot.
+    """
     noises: list[exact.Noise] = []
     means: list[Affine] = []
     moved = False
@@ -377,7 +381,7 @@ def _component(component: ComponentTemplate, centers: Mapping[int, Affine]) -> N
         half = Affine(form.noises, slack.inputs, slack.constant)
         if moved:
             half = centered(form, dict(enumerate(means)))
-        halfspaces.append(half if ball is None else _within_gamma(half, centers[ball], sign))
+        halfspaces.append(half if ball is None else within_gamma(half, centers[ball], sign))
     return NoiseComponent(tuple(noises), tuple(dict.fromkeys(halfspaces)))
 
 
