@@ -145,11 +145,10 @@ def _noise(states: Sequence[ExitState], slot: int, answer: Affine, guards: Seque
 def _is_less(gap: Affine, noise: Affine, state: ExitState, guards: Sequence[Constraint]) -> bool:
     """Return True if |`gap`| <= |`noise`| whenever the program ends in `state`, at all inputs that satisfy `guards`."""
     known = [
-        halfspace(item.form, _ONE, strict=item.strict)
-        for item in (*state.constraints.items, *state.guards.items, *guards)
+        halfspace(item.form, strict=item.strict) for item in (*state.constraints.items, *state.guards.items, *guards)
     ]
     return all(
-        is_empty([*known, halfspace(noise, side), halfspace(gap.scaled(sign) - noise.scaled(side), _ONE, strict=True)])
+        is_empty([*known, halfspace(noise.scaled(side)), halfspace(gap.scaled(sign) - noise.scaled(side), strict=True)])
         for side in (_ONE, -_ONE)
         for sign in (_ONE, -_ONE)
     )

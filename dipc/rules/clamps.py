@@ -25,9 +25,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dipc.chain.chain import ExitState
-from dipc.chain.state import Affine, Constraint, Terms, as_form, centered
-from dipc.frozen import frozen
-from dipc.linear.halfspace import Halfspace, sorted_terms
+from dipc.chain.state import Affine, Constraint, as_form, centered, terms_of
+from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Infeasible, solution
 from dipc.measure.event import Noise
 from dipc.rules.centered_exits import CenteredExit, NoiseComponent, is_whole
@@ -38,8 +37,8 @@ from dipc.text.core import Value
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: The key of gamma in a system; noises have even keys, inputs odd keys.
-_GAMMA = -1
+#: Gamma as a form.
+_GAMMA = Affine.input(GAMMA)
 
 #: The most exits, and the most forms of one output, that are tried.
 _MOST_EXITS, _MOST_FORMS = 40, 4
@@ -47,20 +46,8 @@ _MOST_EXITS, _MOST_FORMS = 40, 4
 #: The sides on which S bounds w, the weakest events first. On a side without a bound the output is near anyway.
 _SIDES = ((), (_ONE,), (-_ONE,), (_ONE, -_ONE))
 
-
-@frozen
-class _NearEvent:
-    """The event sign·`off` <= gamma for each of the `signs`, which are 1 or -1.
-
-    `off` is an affine form of noises and inputs: a value that the output has at some exit, minus the right answer.
-    """
-
-    off: Affine
-    signs: tuple[Fraction, ...]
-
-    @property
-    def halfspaces(self) -> list[Halfspace]:
-        return [halfspace(self.off, -sign, _ONE) for sign in self.signs]
+#: An event as forms of noises, inputs and gamma that are nonnegative in it.
+_Event = tuple[Affine, ...]
 
 
 def near_whatever(
@@ -93,68 +80,58 @@ def near_whatever(
     ):
         return None
     others = {slot: value for slot, value in answer.items() if slot not in forms}
-    nearby: list[_NearEvent] = []
+    nearby: list[_Event] = []
     for slot, form in forms.items():
         if form is None:
             return None
         known = [(state.outputs[slot], [*_premises(state, guards, gamma)]) for state in states]
-        one = next((near for near in _proposed(states, slot, form) if _is_near(known, form, near, sides)), None)
-        if one is None:
+        for event in _proposed(states, slot, form):
+            if all(_is_near([*reached, *map(halfspace, event)], form, value, sides) for value, reached in known):
+                nearby.append(event)
+                break
+        else:
             return None
-        nearby.append(one)
-    every = [half for near in nearby for half in near.halfspaces]
+    every = [side for event in nearby for side in event]
     for state in states:
         wrong = any(state.outputs[slot] != value for slot, value in others.items())
-        if wrong and not is_empty([*_premises(state, guards, gamma), *every]):
+        if wrong and not is_empty([*_premises(state, guards, gamma), *map(halfspace, every)]):
             return None
-    used = dict.fromkeys(noise for near in nearby if near.signs for noise, _ in near.off.noises)
+    used = dict.fromkeys(noise for side in every for noise, _ in side.noises)
     places = {noise: index for index, noise in enumerate(used)}
     # Integer noise whose mean does not depend on the inputs keeps its mean.
     kept = {noise for noise in used if noises[noise].law.whole and noises[noise].mean.is_number}
     means = {noise: Affine.number(_ZERO) if noise in kept else noises[noise].mean for noise in used}
-    halfspaces = []
-    for near in nearby:
-        for sign in near.signs:
-            over = centered(near.off if sign < 0 else -near.off, means)
-            halfspaces.append(over.renamed({}, places) + Affine.input(GAMMA))
     drawn = tuple(
         [
             Noise(noises[noise].law, noises[noise].rate, noises[noise].mean.constant if noise in kept else _ZERO)
             for noise in used
         ]
     )
-    component = NoiseComponent(drawn, tuple(halfspaces))
-    in_ball = any(len(near.signs) > 1 for near in nearby) and not is_whole(component)
-    return CenteredExit((), None, (), in_ball, (component,) if halfspaces else ())
+    component = NoiseComponent(drawn, tuple([centered(side, means).renamed({}, places) for side in every]))
+    in_ball = any(len(event) > 1 for event in nearby) and not is_whole(component)
+    return CenteredExit((), None, (), in_ball, (component,) if every else ())
 
 
-def _proposed(states: Sequence[ExitState], slot: int, answer: Affine) -> Iterator[_NearEvent]:
+def _proposed(states: Sequence[ExitState], slot: int, answer: Affine) -> Iterator[_Event]:
     every = dict.fromkeys(state.outputs[slot] for state in states)
     forms = [value for value in every if isinstance(value, Affine) and value.noises]
     for signs in _SIDES:
         for form in forms[:_MOST_FORMS]:
-            yield _NearEvent(form - answer, signs)
+            yield tuple([_GAMMA - (form - answer).scaled(sign) for sign in signs])
 
 
 def _is_near(
-    known: Sequence[tuple[Value | Affine | None, Sequence[Halfspace]]],
-    answer: Affine,
-    near: _NearEvent,
-    sides: Sequence[int],
+    system: Sequence[Halfspace], answer: Affine | None, output: Value | Affine | None, sides: Sequence[int]
 ) -> bool:
-    """Return True only if, in the event `near`, side·(`answer` - output) <= gamma for each output and each of `sides`.
+    """Return True only if side·(`answer` - `output`) <= gamma is proved in `system` for each of `sides`, 1 or -1.
 
-    `known` has a pair for each final state: the output, and half-spaces of noises and inputs that contain all runs to
-    this state. Each side is 1 or -1.
+    `system` has half-spaces of noises, inputs and gamma.
     """
-    for value, reached in known:
-        given = as_form(value)
-        if given is None:
-            return False
-        system = [*reached, *near.halfspaces]
-        if not all(is_empty([*system, halfspace(answer - given, side, -_ONE, strict=True)]) for side in sides):
-            return False
-    return True
+    given = as_form(output)
+    if given is None or answer is None:
+        return False
+    beyond = [(answer - given).scaled(Fraction(side)) - _GAMMA for side in sides]
+    return all(is_empty([*system, halfspace(form, strict=True)]) for form in beyond)
 
 
 def _premises(state: ExitState, guards: Sequence[Constraint], gamma: Fraction) -> Iterator[Halfspace]:
@@ -163,9 +140,9 @@ def _premises(state: ExitState, guards: Sequence[Constraint], gamma: Fraction) -
     Their variables are the noises, the inputs, and one for the tolerance of the claim. The first half-space says that
     the tolerance is at least `gamma`.
     """
-    yield Halfspace(((_GAMMA, _ONE),), -gamma)
+    yield halfspace(_GAMMA.shifted(-gamma))
     for item in (*state.constraints.items, *state.guards.items, *guards):
-        yield halfspace(item.form, _ONE, _ZERO, strict=item.strict)
+        yield halfspace(item.form, strict=item.strict)
 
 
 def is_empty(system: Sequence[Halfspace]) -> bool:
@@ -173,13 +150,9 @@ def is_empty(system: Sequence[Halfspace]) -> bool:
     return isinstance(solution(system), Infeasible)
 
 
-def halfspace(form: Affine, sign: Fraction | int, radius: Fraction = _ZERO, *, strict: bool = False) -> Halfspace:
-    """Return the half-space `sign`·`form` + `radius`·gamma >= 0, or > 0 if `strict`.
-
-    Its unknowns are the noises and inputs of the form, and gamma.
-    """
-    terms = {2 * noise: sign * c for noise, c in form.noises} | {2 * slot + 1: sign * c for slot, c in form.inputs}
-    return Halfspace(sorted_terms({**terms, _GAMMA: radius}), sign * form.constant, strict)
+def halfspace(form: Affine, *, strict: bool = False) -> Halfspace:
+    """Return the half-space `form` >= 0, or > 0 if `strict`, over noises, inputs and gamma."""
+    return Halfspace(tuple(sorted(terms_of(form))), form.constant, strict)
 
 
 def near_in_a_box(
@@ -196,20 +169,25 @@ def near_in_a_box(
     None if no share is found. Raises NotConfirmed.
     """
     right = [state for state in states if _has_finite_outputs(state, answer)]
-    forms = {
-        slot: as_form(answer[slot]) for state in right for slot, value in state.outputs.items() if _is_noisy(value)
-    }
+    noisy = [(slot, value) for state in right for slot, value in state.outputs.items() if isinstance(value, Affine)]
+    forms = {slot: as_form(answer[slot]) for slot, _ in noisy}
     noises = {noise.id: noise for state in right for noise in state.noises}
-    used = {n for state in right for slot in forms for n, _ in _noises_of(state.outputs[slot])}
+    used = sorted({noise for _, value in noisy for noise, _ in value.noises})
     fixed = all(noises[noise.id] == noise and not noise.mean.noises for state in right for noise in state.noises)
     if not 1 < len(right) <= _MOST_EXITS or not forms or None in forms.values() or not fixed:
         return None
     for share in (_ONE, Fraction(1, 2), Fraction(1, 3), Fraction(1, max(len(used), 1))):
-        box = [halfspace(Affine.noise(n) - noises[n].mean, sign, share) for n in sorted(used) for sign in (_ONE, -_ONE)]
-        if all(_is_near_in(box, state, guards, forms, sides) for state in right):
+        off = [Affine.noise(noise) - noises[noise].mean for noise in used]
+        box = [halfspace(each.scaled(sign) + _GAMMA.scaled(share)) for each in off for sign in (_ONE, -_ONE)]
+        systems = [(state, [*_premises(state, guards, _ZERO), *box]) for state in right]
+        if all(
+            _is_near(system, form, state.outputs[slot], sides)
+            for state, system in systems
+            for slot, form in forms.items()
+        ):
             parts = []
-            for n in sorted(used):
-                halves = [Affine(((0, sign / share),), ((GAMMA, _ONE),), _ZERO) for sign in (_ONE, -_ONE)]
+            for n in used:
+                halves = [Affine(((0, sign / share),), _GAMMA.inputs, _ZERO) for sign in (_ONE, -_ONE)]
                 parts.append(NoiseComponent((Noise(noises[n].law, noises[n].rate, _ZERO),), tuple(halves)))
             return CenteredExit((), None, (), not all(map(is_whole, parts)), tuple(parts))
     return None
@@ -218,36 +196,6 @@ def near_in_a_box(
 def _has_finite_outputs(state: ExitState, answer: Mapping[int, Value | Affine | None]) -> bool:
     pairs = [(value, answer[slot]) for slot, value in state.outputs.items()]
     return all(value == wanted for value, wanted in pairs if as_form(value) is None or as_form(wanted) is None)
-
-
-def _is_noisy(value: Value | Affine | None) -> bool:
-    return isinstance(value, Affine)
-
-
-def _noises_of(value: Value | Affine | None) -> Terms:
-    return value.noises if isinstance(value, Affine) else ()
-
-
-def _is_near_in(
-    box: Sequence[Halfspace],
-    state: ExitState,
-    guards: Sequence[Constraint],
-    answer: Mapping[int, Affine | None],
-    sides: Sequence[int],
-) -> bool:
-    """Return True only if side·(`answer` - output) <= tolerance is proved for each real output and each of `sides`.
-
-    The outputs are those of the final state `state`; each side is 1 or -1. The inequality is proved for all noises in
-    the half-spaces `box`, all inputs that satisfy `guards`, and every number >= 0 as the tolerance.
-    """
-    system = [*_premises(state, guards, _ZERO), *box]
-    for slot, form in answer.items():
-        given = as_form(state.outputs[slot])
-        if given is None or form is None:
-            return False
-        if not all(is_empty([*system, halfspace(form - given, side, -_ONE, strict=True)]) for side in sides):
-            return False
-    return True
 
 
 def _bounds(instance: Instance) -> Bounds | None:

@@ -256,25 +256,23 @@ class Instance:
         No probability changes. The new weights are not negative on `intervals` of eps; their signs are decided within
         `limits`.
         """
-
-        def other_instance_exits() -> Sequence[centered_exits.CenteredExit] | None:
-            return (
-                None
-                if self.other_exits is None
-                else centered_exits.united(self.possible_other_exits, intervals, limits)
-            )
-
-        exits = centered_exits.united(self.exits, intervals, limits)
-        return replace(self, exits=exits, find_others=other_instance_exits, slack_forms=lambda: self.forms)
+        return replace(
+            self,
+            exits=centered_exits.united(self.exits, intervals, limits),
+            find_others=lambda: (
+                self.other_exits and centered_exits.united(self.possible_other_exits, intervals, limits)
+            ),
+            slack_forms=lambda: self.forms,
+        )
 
     def weighted(self, values: Mapping[Closed, Fraction]) -> Instance:
         """Return the instance with each weight of an exit replaced by its number in `values`."""
-
-        def other_instance_exits() -> Sequence[centered_exits.CenteredExit] | None:
-            return None if self.other_exits is None else centered_exits.with_weights(self.other_exits, values)
-
-        exits = centered_exits.with_weights(self.exits, values)
-        return replace(self, exits=exits, find_others=other_instance_exits, slack_forms=lambda: self.forms)
+        return replace(
+            self,
+            exits=centered_exits.with_weights(self.exits, values),
+            find_others=lambda: self.other_exits and centered_exits.with_weights(self.other_exits, values),
+            slack_forms=lambda: self.forms,
+        )
 
     def at_distances(self, distances: Requirement) -> Instance:
         """Return the instance for the alpha and gamma in `distances`."""
