@@ -43,11 +43,14 @@ _MOST = 20_000
 #: A segment whose inputs and noises were renamed: its paths, and the laws, rates and means of its own noises.
 _Shape = tuple[object, ...]
 
+#: The indices of the segments of a series, in groups of segments that can be exchanged with each other.
+_Groups = Sequence[Sequence[int]]
+
 
 def classes_up_to_exchange(ideal: Ideal, exits: ExitFinder, few: int) -> Iterator[InputClass] | None:
     """Return classes such that every input can be mapped into one of them by exchanging inputs.
 
-    Each class represents several regions of `ideal`; its `count` is their number. `exits` finds the exits of the
+    Each class represents several regions of `ideal`, and has their number. `exits` finds the exits of the
     program. The result is None if det or the program has no series of segments, if det has at most `few` regions, if
     there would be too many classes, or if no inputs can be exchanged.
     """
@@ -60,15 +63,16 @@ def classes_up_to_exchange(ideal: Ideal, exits: ExitFinder, few: int) -> Iterato
     if det is None or sum(prod(map(len, each.segments)) for each in det) <= few or exits.series is None:
         return None
     towards = {_answer(ideal, each): each for each in exits.series}
-    every: list[_Kinds] = []
+    every: list[_Groups] = []
     for own in det:
         other = towards.get(_answer(ideal, own))
         if other is None:
             return None
-        every.append(_Kinds.from_series(ideal, own, other))
-    if all(kinds.trivial for kinds in every) or sum(kinds.count for kinds in every) > _MOST:
+        every.append(_groups(ideal, own, other))
+    trivial = all(len(group) == 1 for groups in every for group in groups)
+    if trivial or sum(_count(own, groups) for own, groups in zip(det, every, strict=True)) > _MOST:
         return None
-    return (one for own, kinds in zip(det, every, strict=True) for one in kinds.classes(ideal, own, len(det) == 1))
+    return (one for own, groups in zip(det, every, strict=True) for one in _classes(ideal, own, groups, len(det) == 1))
 
 
 def _answer(ideal: Ideal, series: Series) -> tuple[object, ...]:
@@ -76,79 +80,66 @@ def _answer(ideal: Ideal, series: Series) -> tuple[object, ...]:
     return tuple([(isinstance(value, bool), value) for value in values])
 
 
-@frozen
-class _Kinds:
-    """The segments of det's runs to one answer, in groups: those of one group can be exchanged with each other.
+def _groups(ideal: Ideal, own: Series, other: Series) -> _Groups:
+    """Return the indices of the segments of `own`, in groups: those of one group can be exchanged with each other.
 
-    Each of the `groups` has the indices of its segments, and `widths` the number of paths through each of these
-    segments.
+    `own` has the runs of det to one answer, and `other` those of the program of `ideal`.
     """
+    whole = frozenset(ideal.whole_inputs)
+    shared = Counter(slot for paths in own.segments for slot in _inputs(paths))
+    exchanges = _Exchanges.from_series(other)
+    by_shape: dict[object, list[list[int]]] = {}
+    for number, paths in enumerate(own.segments):
+        inputs = _inputs(paths)
+        if len(paths) == 1 or any(shared[slot] > 1 for slot in inputs):
+            by_shape[number] = [[number]]
+            continue
+        names = {slot: -1 - index for index, slot in enumerate(inputs)}
+        shape = _shape(paths, names, {}, ()), tuple([slot in whole for slot in inputs])
+        alike = by_shape.setdefault(shape, [])
+        for group in alike:
+            if exchanges.allow(_inputs(own.segments[group[0]]), inputs):
+                group.append(number)
+                break
+        else:
+            alike.append([number])
+    return [group for alike in by_shape.values() for group in alike]
 
-    groups: tuple[tuple[int, ...], ...]
-    #: The number of paths of each segment of a group.
-    widths: tuple[int, ...]
 
-    @staticmethod
-    def from_series(ideal: Ideal, own: Series, other: Series) -> _Kinds:
-        whole = frozenset(ideal.whole_inputs)
-        shared = Counter(slot for paths in own.segments for slot in _inputs(paths))
-        exchanges = _Exchanges.from_series(other)
-        by_shape: dict[object, list[list[int]]] = {}
-        for number, paths in enumerate(own.segments):
-            inputs = _inputs(paths)
-            if len(paths) == 1 or any(shared[slot] > 1 for slot in inputs):
-                by_shape[number] = [[number]]
-                continue
-            names = {slot: -1 - index for index, slot in enumerate(inputs)}
-            shape = _shape(paths, names, {}, ()), tuple([slot in whole for slot in inputs])
-            alike = by_shape.setdefault(shape, [])
-            for group in alike:
-                if exchanges.allow(_inputs(own.segments[group[0]]), inputs):
-                    group.append(number)
-                    break
-            else:
-                alike.append([number])
-        groups = [tuple(group) for alike in by_shape.values() for group in alike]
-        return _Kinds(tuple(groups), tuple([len(own.segments[group[0]]) for group in groups]))
+def _count(series: Series, groups: _Groups) -> int:
+    """Return the number of ways to choose one path through each segment of `series`.
 
-    @property
-    def trivial(self) -> bool:
-        return all(len(group) == 1 for group in self.groups)
+    Choices that an exchange of segments in one of the `groups` relates count as one.
+    """
+    sizes = [(len(group), len(series.segments[group[0]])) for group in groups]
+    return prod(factorial(n + width - 1) // (factorial(n) * factorial(width - 1)) for n, width in sizes)
 
-    @property
-    def count(self) -> int:
-        """The number of ways to choose one path through each segment.
 
-        Choices that an exchange of segments relates count as one.
-        """
-        pairs = zip(self.groups, self.widths, strict=True)
-        return prod(factorial(len(g) + w - 1) // (factorial(len(g)) * factorial(w - 1)) for g, w in pairs)
+def _classes(ideal: Ideal, series: Series, groups: _Groups, alone: bool) -> Iterator[InputClass]:
+    """Yield a class for each choice of one path through each segment; choices related by an exchange yield one.
 
-    def classes(self, ideal: Ideal, series: Series, alone: bool) -> Iterator[InputClass]:
-        """Yield a class for each choice of one path through each segment; choices related by an exchange yield one.
-
-        No class is yielded if no input satisfies all guards on the paths. `series` has det's runs to one answer, for
-        the program of `ideal`; `alone` states that det gives no other answer.
-        """
-        whole = frozenset(ideal.whole_inputs)
-        integral = len(whole) == len(ideal.symbolic_inputs)
-        answer = tuple([series.outputs[slot] for slot in ideal.program.core.outputs])
-        sections = [_sections([irredundant(path) for path in paths]) for paths in series.segments]
-        each = [combinations_with_replacement(range(w), len(g)) for g, w in zip(self.groups, self.widths, strict=True)]
-        for choice in product(*each):
-            taken = {
-                n: place
-                for g, places in zip(self.groups, choice, strict=True)
-                for n, place in zip(g, places, strict=True)
-            }
-            chosen = tuple([each[taken[number]] for number, each in enumerate(sections)])
-            guards = irredundant(tuple(dict.fromkeys(guard for section in chosen for guard in section.guards)))
-            if InputSet(guards, whole, ideal.program.limits.branches).is_empty:
-                continue
-            region = Region(guards, answer)
-            decisive = Region(guards, ideal.metric.decisive(answer))
-            count = prod(_arrangements(places) for places in choice)
-            yield InputClass({}, region, decisive, (), (), alone, False, False, whole, integral, count, chosen)
+    No class is yielded if no input satisfies all guards on the paths. `series` has det's runs to one answer, for the
+    program of `ideal`. Segments in one of the `groups` can be exchanged. `alone` states that det gives no other answer.
+    """
+    whole = frozenset(ideal.whole_inputs)
+    integral = len(whole) == len(ideal.symbolic_inputs)
+    answer = tuple([series.outputs[slot] for slot in ideal.program.core.outputs])
+    sections = [_sections([irredundant(path) for path in paths]) for paths in series.segments]
+    each = [combinations_with_replacement(range(len(series.segments[group[0]])), len(group)) for group in groups]
+    for choice in product(*each):
+        taken = {
+            n: place
+            for group, places in zip(groups, choice, strict=True)
+            for n, place in zip(group, places, strict=True)
+        }
+        chosen = tuple([each[taken[number]] for number, each in enumerate(sections)])
+        guards = irredundant(tuple(dict.fromkeys(guard for section in chosen for guard in section.guards)))
+        if InputSet(guards, whole, ideal.program.limits.branches).is_empty:
+            continue
+        region = Region(guards, answer)
+        decisive = Region(guards, ideal.metric.decisive(answer))
+        count = prod(_arrangements(places) for places in choice)
+        yield InputClass({}, region, decisive, (), (), alone, False, False, whole, integral, count, chosen)
 
 
 def _sections(paths: Sequence[Path]) -> list[Section]:

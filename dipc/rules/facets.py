@@ -465,69 +465,44 @@ def facet_metric(ideal: Ideal) -> FacetMetric:
         cases = finite_cases(ideal)
     if not 0 < len(cases) <= _MOST_CASES:
         return FacetMetric(metric.norm, lambda _region, _way: True)
-    every = [_Steps.from_ideal(ideal, finite, metric.core.apart) for finite in cases]
-    return FacetMetric(
-        metric.norm, lambda region, leaving: any(_may_be_apart(steps, region, leaving) for steps in every)
-    )
+    every = [_may_be_apart(ideal, finite, metric.core.apart) for finite in cases]
+    return FacetMetric(metric.norm, lambda region, leaving: any(test(region, leaving) for test in every))
 
 
-@frozen
-class _Steps:
-    """A test whether a change of some real and int inputs leads infinitely far away, by the `metric` block of `ideal`.
+def _may_be_apart(ideal: Ideal, finite: Mapping[int, Value], apart: syntax.Formula) -> MayBeApart:
+    """Return a test of ways out of regions for the condition `apart` of a `metric` block.
 
-    - `here` has the inputs before the change, by slot: finite ones as values, the others as forms.
-    - `of_itself` has the indices of those conditions of the block that may be True if no input changes.
-    - `reading` has, for each input, the indices of the conditions that read its changed value.
-
-    A condition that reads no changed input is False, unless its index is in `of_itself`.
+    The test is False only if each input u of a region has a finite distance to all points on its way out, straight from
+    u across one facet. `finite` has the finite inputs of u by slot, and `ideal` the distance.
     """
+    here: dict[int, Answer] = {**finite, **{slot: Affine.input(slot) for slot in ideal.symbolic_inputs}}
+    # A condition that reads no changed input is False, unless it may be True if no input changes.
+    reading: dict[int, set[int]] = {}
+    of_itself: set[int] = set()
+    for position, condition in enumerate(apart.conditions):
+        if ideal.metric.far_condition(here, here, _no_ints, [position]) is not False:
+            of_itself.add(position)
+        for slot in slots_in(slots_read(condition)):
+            if apart.places[slot].primed:
+                reading.setdefault(apart.places[slot].slot, set()).add(position)
 
-    ideal: Ideal
-    here: Mapping[int, Answer]
-    of_itself: frozenset[int]
-    reading: Mapping[int, frozenset[int]]
+    def may_be_apart(region: Region, leaving: Way) -> bool:
+        depth = Affine.input(len(ideal.program.core.slots))  # s, with a number that is no slot's
+        changed = {slot: Affine.input(slot) - depth.scaled(step) for slot, step in leaving.direction.items()}
+        among = of_itself.union(*(reading.get(slot, ()) for slot in changed))
+        formula = ideal.metric.far_condition(here, {**here, **changed}, _no_ints, among)
+        beyond = constraint(depth.scaled(leaving.width) - leaving.facet, CompareOp.GT)
+        known = [*region.guards, beyond, constraint(depth, CompareOp.GE)]
+        try:
+            return any(not contradict([*case, *connected(case, known)]) for case in _cases(formula))
+        except NotApplicable:
+            return True
 
-    @staticmethod
-    def from_ideal(ideal: Ideal, finite: Mapping[int, Value], apart: syntax.Formula) -> _Steps:
-        here: dict[int, Answer] = {**finite, **{slot: Affine.input(slot) for slot in ideal.symbolic_inputs}}
-        reading: dict[int, set[int]] = {}
-        of_itself: set[int] = set()
-        for position, condition in enumerate(apart.conditions):
-            if ideal.metric.far_condition(here, here, _no_ints, [position]) is not False:
-                of_itself.add(position)
-            for slot in slots_in(slots_read(condition)):
-                if apart.places[slot].primed:
-                    reading.setdefault(apart.places[slot].slot, set()).add(position)
-        return _Steps(ideal, here, frozenset(of_itself), {slot: frozenset(read) for slot, read in reading.items()})
-
-    def far_condition(self, changed: Mapping[int, Affine]) -> Formula:
-        """Return the condition under which `here` is infinitely far from the input with the values `changed`.
-
-        `changed` has new values for some inputs, by slot; all other inputs are as in `here`.
-        """
-        among = self.of_itself.union(*(self.reading.get(slot, ()) for slot in changed))
-        return self.ideal.metric.far_condition(self.here, {**self.here, **changed}, _no_ints, among)
+    return may_be_apart
 
 
 def _no_ints(_: Affine) -> bool:
     return False
-
-
-def _may_be_apart(steps: _Steps, region: Region, leaving: Way) -> bool:
-    """Return False only if each input u of `region` has a finite distance to all points on its way out of the region.
-
-    The way is `leaving`, straight from u across one facet. `steps` tests whether a change leads infinitely far away.
-    """
-    depth = Affine.input(len(steps.ideal.program.core.slots))  # s, with a number that is no slot's
-    formula = steps.far_condition(
-        {slot: Affine.input(slot) - depth.scaled(step) for slot, step in leaving.direction.items()}
-    )
-    beyond = constraint(depth.scaled(leaving.width) - leaving.facet, CompareOp.GT)
-    known = [*region.guards, beyond, constraint(depth, CompareOp.GE)]
-    try:
-        return any(not contradict([*case, *connected(case, known)]) for case in _cases(formula))
-    except NotApplicable:
-        return True
 
 
 def _cases(formula: Formula) -> Iterator[tuple[Constraint, ...]]:
