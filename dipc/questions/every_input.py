@@ -1020,7 +1020,8 @@ class ClassCase:
             if result.evidence is None and nearness is not None:
                 bound = SlackBound(inwards(Affine.number(_ZERO), _ONE), ((0, _ONE),), -nearness, _ZERO)
                 facet = inwards(Affine.number(nearness), _ONE)
-                result = replace(result, facets=(facet,), evidence=self._certified(bound))
+                note = replace(result.note, convex=replace(self.convex, facets=(facet,)))
+                result = replace(result, note=note, evidence=self._certified(bound))
             return result
         try:
             goal = self.goal if convex is self.convex else stated_goal(self.source.setting, convex)
@@ -1037,7 +1038,7 @@ class ClassCase:
             # The claim only requires probabilities to be at least 0.
             why = Farkas(Derivation.WAYS, ())
             proof = Proof(goal, None, (Obligation(Bound(()), beta, goal.intervals),), why)
-            result = replace(result, facets=convex.facets, evidence=self._certified(proof))
+            result = replace(result, evidence=self._certified(proof))
         return _vacuous(result, Method.NOTHING)
 
     def _greatest_dd(self) -> Fraction | None:
@@ -1108,14 +1109,14 @@ class ClassCase:
         goal = proof.goal
         if isinstance(proof.evidence, SlackBound):
             row = self._row(Method.EMPTY, Verdict.ACCURATE, of=goal.convex)
-            return replace(row, facets=goal.convex.facets, evidence=self._certified(proof.evidence))
+            return replace(row, evidence=self._certified(proof.evidence))
         simple, is_exact = is_simple(proof), goal.lower.attained
         at_corner = not (is_exact and simple and not goal.holds_corner(self._distance)) and (
             proof.rule is None or simple
         )
         method = Method.CORNER if is_exact and at_corner and simple else Method.BOUND
         row = self._row(method, Verdict.ACCURATE, goal, proof.bound, at_corner=at_corner, of=goal.convex)
-        return replace(row, facets=goal.convex.facets, evidence=self._certified(proof))
+        return replace(row, evidence=self._certified(proof))
 
     def _proved_by_cases(self, rows: Sequence[ClassResult]) -> ClassResult:
         """Return the result that this class is proved by the proofs of other cases, with the results `rows`.
@@ -1123,8 +1124,7 @@ class ClassCase:
         The values at which its claim is vacuous are taken from the row, if there is only one, or else from the limit of
         beta as alpha grows.
         """
-        result = self._row(Method.BOUND, Verdict.ACCURATE)
-        result = replace(result, facets=self.convex.facets, evidence=self.BEYOND_CHECKER)
+        result = replace(self._row(Method.BOUND, Verdict.ACCURATE), evidence=self.BEYOND_CHECKER)
         note = result.note
         if len(rows) == 1:
             (row,) = rows
@@ -1156,7 +1156,6 @@ class ClassCase:
             counterexample=row.counterexample,
             failing=row.failing,
             note=self._note(Method.WITNESS, self.convex, self.goal, first.bound),
-            facets=self.convex.facets,
             evidence=witness,
         )
 

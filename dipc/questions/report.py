@@ -656,9 +656,8 @@ class ClassResult(RowResult):
     """The result for a class of inputs; `input` is one of its inputs, for an inaccurate class the counterexample.
 
     `note` describes the class. A result that takes more than one row of a report has these in `rows`. With a `count` it
-    represents this many classes that differ only by an exchange of inputs. Every input of the class that the claim is
-    about satisfies the `facets`. `evidence` is the proof, or the row that refutes the claim; None if the class is
-    undecided.
+    represents this many classes that differ only by an exchange of inputs. `evidence` is the proof, the row that
+    refutes the claim, or the reason why the checker does not follow the proof; None if the class is undecided.
     """
 
     CLAIMED = f"{RowResult.CLAIMED} class=note?"
@@ -666,8 +665,12 @@ class ClassResult(RowResult):
 
     note: ClassNote = field(kw_only=True)
     rows: tuple[ClassResult, ...] = ()
-    facets: tuple[Affine, ...] = field(default=(), compare=False, repr=False)
     evidence: Proof | Refuted | SlackBound | str | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def facets(self) -> tuple[Affine, ...]:
+        """Half-spaces that contain every input of the class that the claim is about; none if it is undecided."""
+        return () if self.note.convex is None or self.evidence is None else self.note.convex.facets
 
     @property
     def variable(self) -> str:
