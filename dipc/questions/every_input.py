@@ -985,7 +985,7 @@ class ClassCase:
             return goal.sample
         for interval in self.source.claim.intervals:
             # eps = t/distance, with a distance of 1 where that is possible.
-            for distance in (_ONE, goal.sample, product / _inside(interval)):
+            for distance in (_ONE, goal.sample, product / interval.inner_point):
                 fits = goal.greatest is None or distance <= goal.greatest
                 if fits and product / distance in interval:
                     return distance
@@ -1283,12 +1283,6 @@ def _scaled(form: ClosedForm, factor: Fraction, is_open: bool) -> ClosedForm:
     if not is_open or factor == 1:
         return form
     return ClosedForm(form.value.scaled(factor))
-
-
-def _inside(interval: Interval) -> Fraction:
-    if interval.upper is None:
-        return interval.lower + 1
-    return (interval.lower + interval.upper) / 2
 
 
 def _unproved_integers(name: str, failing: Fraction | None) -> str:

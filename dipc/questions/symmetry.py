@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
-from math import factorial, prod
+from math import prod
 from typing import TypeVar, assert_never
 
 from dipc.algebra.exppoly import Closed
@@ -23,6 +23,7 @@ from dipc.linear.halfspace import Halfspace
 from dipc.program.ideal import Ideal, Region
 from dipc.program.nearness import AllOf, AnyOf, Formula
 from dipc.rules.centered_exits import NoiseComponent, centered_component, within_gamma
+from dipc.rules.exchange import arrangements
 from dipc.rules.halfspaces import GAMMA, has_gamma
 from dipc.text.ast import BaseType
 from dipc.text.core import Value
@@ -498,16 +499,12 @@ def representatives(
         for values in combinations_with_replacement(block.values, len(block.slots)):
             chosen.update(zip(block.slots, values, strict=True))
             if all(guard.holds_at(chosen) for guard in due[position]):
-                yield from extend(position + 1, count * _arrangements(values))
+                yield from extend(position + 1, count * arrangements(values))
             else:
                 yield None
 
     if all(guard.form.inputs or guard.holds_at({}) for guard in guards):
         yield from extend(0, multiple)
-
-
-def _arrangements(values: Sequence[Fraction]) -> int:
-    return factorial(len(values)) // prod(factorial(times) for times in Counter(values).values())
 
 
 def _narrowed(blocks: Sequence[Block], guards: Sequence[Constraint]) -> Iterator[Block]:

@@ -75,7 +75,8 @@ def proposals(system: Sequence[Halfspace], forms: Iterable[Affine], slots: Seque
     ends, directions = _extremes(system, tuple(dict.fromkeys(forms))[:_MOST_FORMS], slots)
     seen: set[tuple[Fraction, ...]] = set()
     for start in _nearer(inside, ends):
-        for point in (start, *(_along(start, direction, far) for far in _FAR for direction in directions)):
+        along = ({slot: x + far * d.get(slot, _ZERO) for slot, x in start.items()} for far in _FAR for d in directions)
+        for point in (start, *along):
             key = tuple([point[slot] for slot in slots])
             if key not in seen and all(item.contains(point) for item in system):
                 seen.add(key)
@@ -89,10 +90,6 @@ def _nearer(inside: Mapping[int, Fraction], ends: Sequence[Mapping[int, Fraction
     for share in _NEAR[1:]:
         for end in ends:
             yield {slot: value + share * (inside[slot] - value) for slot, value in end.items()}
-
-
-def _along(start: Mapping[int, Fraction], direction: Mapping[int, Fraction], far: Fraction) -> Point:
-    return {slot: value + far * direction.get(slot, _ZERO) for slot, value in start.items()}
 
 
 def _extremes(

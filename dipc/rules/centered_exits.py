@@ -487,7 +487,7 @@ def _step(
                 excess = _weight(more) - _weight(less)
                 if excess == 0:
                     return [*rest, replace(less, parts=common)]
-                if _count(common) < _count(less.parts) and _is_proved_nonnegative(excess, intervals, limits):
+                if _count(common) < _count(less.parts) and is_proved_nonnegative(excess, intervals, limits):
                     return [*rest, replace(less, parts=common), replace(more, weight=excess)]
     return None
 
@@ -500,7 +500,8 @@ def _weight(centered: CenteredExit) -> Closed:
     return _CERTAIN if centered.weight is None else centered.weight
 
 
-def _is_proved_nonnegative(value: Closed, intervals: tuple[Interval, ...], limits: Limits) -> bool:
+def is_proved_nonnegative(value: Closed, intervals: tuple[Interval, ...], limits: Limits) -> bool:
+    """Return True if `value` is proved, within `limits`, to be at least 0 for all eps in `intervals`."""
     try:
         return decide(ClosedForm(value), PiecewiseForm(_CERTAIN), intervals, limits).verdict is Verdict.ACCURATE
     except Undecided:

@@ -20,13 +20,13 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of
+from dipc.algebra.exppoly import Closed, Quotient, fraction_of
 from dipc.algebra.limits import Limits, Undecided
 from dipc.chain.state import Affine, Constraint, constraint, contradict
-from dipc.decide.obligation import Obligation, Verdict, decide
+from dipc.decide.obligation import Obligation, Verdict
 from dipc.frozen import LazyModule, frozen
 from dipc.program.ideal import Region
-from dipc.rules.centered_exits import CenteredExit, pieces
+from dipc.rules.centered_exits import CenteredExit, is_proved_nonnegative, pieces
 from dipc.rules.clamps import CLAMPS
 from dipc.rules.complement import COMPLEMENT
 from dipc.rules.facets import MOST_CHOICES, choices
@@ -49,7 +49,6 @@ from dipc.rules.rule import Bounds, Derivation, Farkas, Instance, Rule
 from dipc.rules.vertices import VERTICES
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Infinite, Limit, limit_at_infinity, limit_at_zero
-from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.ast import CompareOp
 
 if TYPE_CHECKING:
@@ -182,7 +181,8 @@ def ends(exits: Iterable[CenteredExit], limits: Limits) -> tuple[Values, Values]
     start, end = _limits(first, limits)
     if isinstance(start, Infinite) or isinstance(end, Infinite) or start == end:
         return None
-    if not (_is_positive(first - min(start, end), limits) and _is_positive(max(start, end) - first, limits)):
+    above, below = first - min(start, end), max(start, end) - first
+    if not all(is_proved_nonnegative(each, (Interval.POSITIVE,), limits) for each in (above, below)):
         return None
     points: tuple[dict[Closed, Fraction], dict[Closed, Fraction]] = {first: start}, {first: end}
     for other in others:
@@ -194,14 +194,6 @@ def ends(exits: Iterable[CenteredExit], limits: Limits) -> tuple[Values, Values]
             return None
         points[0][other], points[1][other] = low, high
     return points
-
-
-def _is_positive(value: Closed, limits: Limits) -> bool:
-    try:
-        one = PiecewiseForm(ExpPoly.ONE)
-        return decide(ClosedForm(value), one, (Interval.POSITIVE,), limits).verdict is Verdict.ACCURATE
-    except Undecided:
-        return False
 
 
 def _limits(value: Closed, limits: Limits) -> tuple[Limit, Limit]:

@@ -30,7 +30,7 @@ from itertools import combinations_with_replacement, product
 from math import factorial, prod
 
 from dipc.chain.series import Path, Series
-from dipc.chain.state import Constraint, NoiseVar, irredundant
+from dipc.chain.state import NoiseVar, irredundant
 from dipc.frozen import frozen
 from dipc.program.ideal import Ideal, Region
 from dipc.program.metric import InputSet
@@ -124,7 +124,8 @@ def _classes(ideal: Ideal, series: Series, groups: _Groups, alone: bool) -> Iter
     whole = frozenset(ideal.whole_inputs)
     integral = len(whole) == len(ideal.symbolic_inputs)
     answer = tuple([series.outputs[slot] for slot in ideal.program.core.outputs])
-    sections = [_sections([irredundant(path) for path in paths]) for paths in series.segments]
+    shortened = ([irredundant(path) for path in paths] for paths in series.segments)
+    sections = [[Section(path, tuple([p for p in paths if p is not path])) for path in paths] for paths in shortened]
     each = [combinations_with_replacement(range(len(series.segments[group[0]])), len(group)) for group in groups]
     for choice in product(*each):
         taken = {
@@ -138,15 +139,12 @@ def _classes(ideal: Ideal, series: Series, groups: _Groups, alone: bool) -> Iter
             continue
         region = Region(guards, answer)
         decisive = Region(guards, ideal.metric.decisive(answer))
-        count = prod(_arrangements(places) for places in choice)
+        count = prod(arrangements(places) for places in choice)
         yield InputClass({}, region, decisive, (), (), alone, False, False, whole, integral, count, chosen)
 
 
-def _sections(paths: Sequence[Path]) -> list[Section]:
-    return [Section(path, tuple([other for other in paths if other is not path])) for path in paths]
-
-
-def _arrangements(places: Sequence[int]) -> int:
+def arrangements(places: Sequence[object]) -> int:
+    """Return the number of distinct orders of `places`."""
     return factorial(len(places)) // prod(map(factorial, Counter(places).values()))
 
 
@@ -206,9 +204,7 @@ def _inputs(paths: Sequence[Path]) -> tuple[int, ...]:
 def _shape(
     paths: Sequence[Path], names: Mapping[int, int], noises: Mapping[int, int], laws: Sequence[object]
 ) -> _Shape:
-    shape = tuple([tuple([_rename_constraint(item, names, noises) for item in path]) for path in paths])
+    shape = tuple(
+        [tuple([(item.form.renamed(names, noises), item.strict, item.whole) for item in path]) for path in paths]
+    )
     return shape, tuple(laws)
-
-
-def _rename_constraint(item: Constraint, names: Mapping[int, int], noises: Mapping[int, int]) -> tuple[object, ...]:
-    return item.form.renamed(names, noises), item.strict, item.whole

@@ -76,7 +76,8 @@ def is_tail(component: NoiseComponent) -> bool:
     ((_, c),) = half.noises
     if has_gamma(half) or component.noises[0].mean:
         return False
-    return component.continuous or (abs(c) == 1 and _is_whole(half))
+    numbers = [half.constant, *[factor for _, factor in half.inputs]]
+    return component.continuous or (abs(c) == 1 and all(number.denominator == 1 for number in numbers))
 
 
 def _is_far(component: NoiseComponent, instance: Instance) -> bool:
@@ -100,10 +101,6 @@ def front_of(tails: Sequence[NoiseComponent]) -> Closed:
     for component in tails:
         function = function * measure(Event(component.noises, (Halfspace(((0, _ONE),), _ZERO),)))
     return function
-
-
-def _is_whole(form: Affine) -> bool:
-    return form.constant.denominator == 1 and all(c.denominator == 1 for _, c in form.inputs)
 
 
 def _steepness(component: NoiseComponent) -> Fraction:

@@ -8,7 +8,7 @@ Other rules return no evidence.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
 from fractions import Fraction
@@ -194,10 +194,6 @@ class BetaSummand(BoundEvidence):
     least: BetaForm | None
 
 
-def _no_exits() -> None:
-    return None
-
-
 @dataclass(frozen=True)
 class Instance:
     """The input of a rule: the inputs that satisfy the `guards` and lie behind the `facets`, and the exits.
@@ -221,7 +217,7 @@ class Instance:
     slots: Sequence[int] = ()
     whole: frozenset[int] = frozenset()
     guards: Sequence[Constraint] = ()
-    find_others: Callable[[], Sequence[centered_exits.CenteredExit] | None] = _no_exits
+    find_others: Callable[[], Sequence[centered_exits.CenteredExit] | None] = lambda: None
     slack_forms: Callable[[], Sequence[Affine]] | None = None
     find_near: Callable[[Fraction], centered_exits.CenteredExit | None] = lambda _: None
 
@@ -240,15 +236,12 @@ class Instance:
 
     @cached_property
     def forms(self) -> Sequence[Affine]:
-        """The slacks of all events of all exits, to the right answer and to others, before any exits were united."""
-        return list(dict.fromkeys(self._slacks())) if self.slack_forms is None else self.slack_forms()
-
-    def _slacks(self) -> Iterator[Affine]:
-        for centered in (*self.exits, *(self.other_exits or ())):
-            for component in centered.parts:
-                for half in component.halfspaces:
-                    if half.inputs and not halfspaces.has_gamma(half):
-                        yield half.noiseless
+        """The slacks of all events of all exits, to this answer and to others, before any exits were united."""
+        if self.slack_forms is not None:
+            return self.slack_forms()
+        parts = (part for centered in (*self.exits, *(self.other_exits or ())) for part in centered.parts)
+        halves = (half for part in parts for half in part.halfspaces if half.inputs and not halfspaces.has_gamma(half))
+        return list(dict.fromkeys(half.noiseless for half in halves))
 
     def united(self, intervals: tuple[Interval, ...], limits: Limits) -> Instance:
         """Return the instance after exits that differ in a single comparison are united.
