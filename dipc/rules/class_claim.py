@@ -270,7 +270,7 @@ class ClassClaim:
         )
 
     def _beta(self, names: dict[str, Parametric]) -> tuple[BetaForm | None, str | None]:
-        """Return (beta as a function of the open distance times eps, None), or (None, the reason why it is not one).
+        """Return (beta as a function of the open distance times eps, None), or (None, why it is not one).
 
         `names` has the value of each name in beta.
         """

@@ -120,7 +120,7 @@ def all_facets(own: Sequence[Affine], guards: Sequence[Constraint], side: Sequen
 
 
 def known_region(setting: Setting, inputs: InputClass, guards: tuple[Constraint, ...]) -> Region:
-    """Return the region of the class `inputs`, or only its part with `guards` where that is needed to compare answers.
+    """Return the region of the class `inputs`, or only its part with `guards` if a `metric` block compares answers.
 
     Which answers the block counts as the same may differ from piece to piece. `setting` says whether there is such a
     block.

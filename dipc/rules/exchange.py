@@ -50,8 +50,8 @@ _Groups = Sequence[Sequence[int]]
 def classes_up_to_exchange(ideal: Ideal, exits: ExitFinder, few: int) -> Iterator[InputClass] | None:
     """Return classes such that every input can be mapped into one of them by exchanging inputs.
 
-    Each class represents several regions of `ideal`, and has their number. `exits` finds the exits of the
-    program. The result is None if det or the program has no series of segments, if det has at most `few` regions, if
+    Each class represents several regions of `ideal`, and has their number. `exits` finds the exits of the program.
+    The result is None if det or the program has no series of segments, if det has at most `few` regions, if
     there would be too many classes, or if no inputs can be exchanged.
     """
     if ideal.metric.core.apart is not None or ideal.metric.core.same is not None:

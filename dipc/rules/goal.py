@@ -240,10 +240,7 @@ class Goal:
 
     @property
     def empty(self) -> SlackBound | None:
-        """A proof that the claim is about no input of the class, since all are too near to other answers.
-
-        None without a proof.
-        """
+        """A proof that the claim is about no input of the class, since all are too near to other answers; else None."""
         claim, alpha = self.setting.claim, self.required.alpha or _ZERO
         if not claim.at_distance and claim.is_near(alpha):
             ceiling = greatest_alpha(self.convex.facets)

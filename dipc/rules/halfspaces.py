@@ -88,7 +88,8 @@ def bound_of(form: Affine, facets: Sequence[Affine], weights: Sequence[tuple[int
     """Return the bound of `form` that `weights` on the `facets` prove (Farkas), or None if they prove no bound.
 
     `weights` has pairs (k, weight) for facets k. They prove a bound if no weight is negative, and if `form` - Σ
-    weight·facets[k] depends on alpha alone. This rest is the bound, because each summand is at least 0.
+    weight·facets[k] depends on alpha alone. Behind the facets, this rest is the bound, because
+    each summand is at least 0.
     """
     used = [(k, weight) for k, weight in weights if weight]
     if any(weight < 0 for _, weight in used):

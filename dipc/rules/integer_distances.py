@@ -375,9 +375,9 @@ def _one_by_one(
 ) -> Asking[Proof | Fraction | None]:
     """Prove `goal` with the requirement `wanted(d)` at each integer distance d from `start` to `greatest`.
 
-    `proving` proves a goal at one d. If `greatest` is large, or None for no end, only a few small distances are proved
-    one by one, and all others at once: `distances` says what depends on d. Return the proof at the first d, or the d at
-    which `proving` failed, or None if the others are not proved.
+    `proving` proves a goal at one d. If `greatest` is large, or None because there is no greatest distance, only a few
+    small distances are proved one by one, and all others at once: `distances` says what depends on d. Return the proof
+    at the first d, or the d at which `proving` failed, or None if the others are not proved.
     """
     last: int | None = None
     first: Proof | None = None

@@ -30,9 +30,10 @@ from dipc.rules.rule import Bounds, Derivation, Farkas, Instance, Requirement, R
 class Lower(Bounds):
     """The bound with every slack at its least value, as a single function.
 
-    - `lost` is the reason why it may be less than the least probability. If it is None, the bound is the probability of
-      the right answer itself, at the input `corner`, which is behind all facets.
-    - `slacks` are the slacks that it depends on, as forms of the inputs.
+    - `evidence` has the bounds of the slacks, with their proofs.
+    - `lost` is the reason why the bound may be less than the least probability. If it is None, the bound is the
+      probability of the right answer itself, at the input `corner`, which is behind all facets.
+    - `slacks` are the slacks that the bound depends on, as forms of the inputs.
     - `tight` has the indices of the facets that are equalities at the corner.
     """
 

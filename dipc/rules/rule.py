@@ -236,7 +236,7 @@ class Instance:
 
     @cached_property
     def forms(self) -> Sequence[Affine]:
-        """The slacks of all events of all exits, to this answer and to others, before any exits were united."""
+        """The slacks of all events of all exits, to the right answer and to others, before any exits were united."""
         if self.slack_forms is not None:
             return self.slack_forms()
         parts = (part for centered in (*self.exits, *(self.other_exits or ())) for part in centered.parts)
