@@ -25,6 +25,7 @@ from dipc.algebra.limits import Effort, LimitReached, Limits, Undecided
 from dipc.decide.obligation import (
     MEASURED,
     NORMAL_FUNCTIONS,
+    Asking,
     Decision,
     Obligation,
     Verdict,
@@ -394,7 +395,7 @@ class Underway(Generic[R]):
 
     __slots__ = ("_asked", "_error", "_settling", "done", "result")
 
-    def __init__(self, settling: Generator[Obligation | Bound, Decision, R]) -> None:
+    def __init__(self, settling: Asking[R]) -> None:
         self._settling = settling
         self._asked: Pending | None = None
         self._error: Exception | None = None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of, terms_at
 from dipc.algebra.limits import DecisionBudget, LimitReached, Limits, Undecided
@@ -475,6 +475,13 @@ MEASURED = "it was only measured: no claim was made about it"
 # --- From a measured bound to a decision ------------------------------------------------------------------------------
 #
 # --- Failing intervals to the requested digits, with the largest shortfall 1 - beta - Pr ------------------------------
+
+
+R = TypeVar("R")
+
+#: A generator that yields obligations, receives their decisions, and returns a result. A `Bound` that it yields is only
+#: measured: its decision is UNDECIDED, with the bound in closed form.
+Asking = Generator[Obligation | Bound, Decision, R]
 
 
 def failing_intervals(

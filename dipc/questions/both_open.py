@@ -37,14 +37,13 @@ from typing import TYPE_CHECKING, ClassVar
 from dipc.algebra.limits import Undecided
 from dipc.claims.claim import FREE, ClaimOptions
 from dipc.claims.expression import ClaimExpression
-from dipc.decide.obligation import Verdict
+from dipc.decide.obligation import Asking, Verdict
 from dipc.frozen import LazyModule
 from dipc.program.clipped import for_every_input
 from dipc.program.metric import Norm
 from dipc.program.program import Program
 from dipc.questions.every_input import ClassCase, EveryInput
 from dipc.questions.report import ClassResult, Method, Refuted, RowResult
-from dipc.questions.source import Settling
 from dipc.rules.centered_exits import CenteredExit, NoiseComponent, connected
 from dipc.rules.clamps import near_in_a_box
 from dipc.rules.class_claim import ClassClaim
@@ -109,7 +108,7 @@ class BothOpenCase(ClassCase):
     def undecided_row(self) -> ClassResult:
         return self._row(Method.NONE, Verdict.UNDECIDED)
 
-    def settle(self) -> Settling:
+    def settle(self) -> Asking[RowResult]:
         """Decide the case; raise DiagnosticError for a beta without an exact value."""
         proved = yield from self._proved_by_parts_of_beta()
         if proved is not None:

@@ -22,7 +22,7 @@ from dipc.algebra.limits import Undecided
 from dipc.chain.state import Affine, Constraint, contradict
 from dipc.claims.claim import FREE, ClaimOptions
 from dipc.decide.engine import Engine
-from dipc.decide.obligation import Bound, Decision, Obligation, Verdict, claim_scope
+from dipc.decide.obligation import Asking, Bound, Decision, Obligation, Verdict, claim_scope
 from dipc.frozen import LazyModule, frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.program.ideal import Answer, Distances, Ideal, Region
@@ -39,7 +39,7 @@ from dipc.questions.report import (
     answer_texts,
     input_texts,
 )
-from dipc.questions.source import Case, Settling, Source, reported
+from dipc.questions.source import Case, Source, reported
 from dipc.rules.centered_exits import ExitFinder, pieces
 from dipc.rules.class_claim import ClassClaim
 from dipc.rules.every_rule import (
@@ -82,7 +82,6 @@ if TYPE_CHECKING:
     from dipc.claims import conditions
     from dipc.questions import witnesses
     from dipc.rules import far_away, integer_distances
-    from dipc.rules.integer_distances import Asking
 else:
     far_away = LazyModule("dipc.rules.far_away")
     conditions = LazyModule("dipc.claims.conditions")
@@ -404,7 +403,7 @@ class Unsorted:
         note = ClassNote(Method.NONE, self.source.program.core)
         return ClassResult(self.number, {}, {}, alpha, nothing, "", Verdict.UNDECIDED, reason=self.reason, note=note)
 
-    def settle(self) -> Settling:
+    def settle(self) -> Asking[RowResult]:
         yield from ()
         return self.undecided_row()
 
@@ -432,7 +431,7 @@ class RenamedClass:
         (convex,) = self.source.convex_classes(self.inputs)
         return ClassCase(self.source, replace(convex, number=self.number)).undecided_row()
 
-    def settle(self) -> Settling:
+    def settle(self) -> Asking[RowResult]:
         yield from ()
         core, region, finite = self.source.program.core, self.inputs.region, self.inputs.finite
         convex, result = ConvexClass(self.number, self.inputs, region.guards, (), (), ()), self.proved
@@ -779,7 +778,7 @@ class ClassCase:
 
     # --- decisions --------------------------------------------------------------------------------------
 
-    def settle(self) -> Settling:
+    def settle(self) -> Asking[RowResult]:
         try:
             result = yield from self._decide()
         except Undecided as undecided:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,7 +14,7 @@ from dipc.algebra.record import Record, json_object
 from dipc.claims.claim import Terms, intervals_text
 from dipc.claims.table import Row
 from dipc.decide.engine import Engine
-from dipc.decide.obligation import Decision, Obligation, Verdict
+from dipc.decide.obligation import Asking, Decision, Obligation, Verdict
 from dipc.deprecated import former_property
 from dipc.frozen import frozen
 from dipc.measure.measure import Bound
@@ -44,7 +44,7 @@ class ErrorRows(TableRows):
     def warnings(self) -> tuple[Diagnostic, ...]:
         return ()
 
-    def outcome(self, terms: Terms, bound: Bound | Undecided) -> Generator[Obligation | Bound, Decision, RowOutcome]:
+    def outcome(self, terms: Terms, bound: Bound | Undecided) -> Asking[RowOutcome]:
         if isinstance(bound, Undecided):
             return RowOutcome(terms, None, Decision.undecided(bound.reason))
         decision = yield bound if terms.vacuous else Obligation(bound, terms.beta, self.claim.intervals)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import islice
@@ -13,14 +13,14 @@ from dipc.claims.claim import FREE, Claim, ClaimOptions, Terms, gamma_warnings, 
 from dipc.claims.given import CellPool
 from dipc.claims.table import Row, Table
 from dipc.decide.engine import Engine, Underway, results_in_order
-from dipc.decide.obligation import ClaimScope, Decision, Obligation, Verdict, claim_scope, join_scopes
+from dipc.decide.obligation import Asking, ClaimScope, Decision, Obligation, Verdict, claim_scope, join_scopes
 from dipc.decide.scaled import constants_of, scaled_obligation, with_constants
 from dipc.frozen import LazyModule, frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.measure import Bound
 from dipc.program.program import Probabilities, Program
 from dipc.questions.report import DecidedRows, Evidence, Report, RowNames, RowOutcome, RowResult
-from dipc.questions.source import Settling, Source
+from dipc.questions.source import Source
 from dipc.sign.piecewise import BetaForm
 from dipc.text.diagnostic import Diagnostic, bad_input
 
@@ -106,7 +106,7 @@ class TableRows(Source):
         except Undecided as undecided:
             return undecided.with_traceback(None)
 
-    def outcome(self, terms: Terms, bound: Bound | Undecided) -> Generator[Obligation | Bound, Decision, RowOutcome]:
+    def outcome(self, terms: Terms, bound: Bound | Undecided) -> Asking[RowOutcome]:
         """Return the outcome for all rows with the claim `terms` and the probability `bound`.
 
         An Undecided as `bound` is the reason why the probability is not known.
@@ -337,7 +337,7 @@ class RowCase:
         outcome = RowOutcome(self.source.claim.terms(self.row), None, Decision.undecided(""))
         return self._result(outcome, EVERY_GAMMA if self.source.leaves_gamma_open(self.row) else None)
 
-    def settle(self) -> Settling:
+    def settle(self) -> Asking[RowResult]:
         source, row = self.source, self.row
         try:
             ranges = source.ranges(row)

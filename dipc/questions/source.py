@@ -8,7 +8,7 @@ their decisions. Other rooms use only this interface: `check` runs `Case.settle`
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from fractions import Fraction
@@ -20,9 +20,15 @@ from dipc.claims.claim import intervals_text
 from dipc.claims.table import Table
 from dipc.claims.transcendental import DIGITS
 from dipc.decide.engine import Engine, Underway, results_in_order
-from dipc.decide.obligation import Decision, EndPoint, FailureInterval, Obligation, TypedEnds, Verdict, with_typed_ends
+from dipc.decide.obligation import (
+    Asking,
+    EndPoint,
+    FailureInterval,
+    TypedEnds,
+    Verdict,
+    with_typed_ends,
+)
 from dipc.frozen import LazyModule, frozen
-from dipc.measure.measure import Bound
 from dipc.program.program import Program
 from dipc.questions.report import ClassResult, Method, Report, ReportedRows, RowResult
 from dipc.sign.interval import Interval
@@ -32,10 +38,6 @@ if TYPE_CHECKING:
     from dipc.rules import rule as rules
 else:
     rules = LazyModule("dipc.rules.rule")
-
-#: A generator that yields obligations, receives their decisions, and returns the result. A `Bound` that it yields is
-#: only measured: its decision is UNDECIDED, with the bound in closed form.
-Settling = Generator[Obligation | Bound, Decision, RowResult]
 
 
 class Case(Protocol):
@@ -57,7 +59,7 @@ class Case(Protocol):
     def undecided_row(self) -> RowResult:
         """Return a row of the report for the case with the verdict UNDECIDED, as it is before the case is decided."""
 
-    def settle(self) -> Settling:
+    def settle(self) -> Asking[RowResult]:
         """Decide the case: yield obligations, receive their decisions, and return the result.
 
         If a lower bound fails, the case may yield obligations of another bound, or of inputs that may refute the claim.
@@ -300,14 +302,14 @@ class _EnclosedCase:
     def undecided_row(self) -> RowResult:
         return self.stronger.undecided_row()
 
-    def settle(self) -> Settling:
+    def settle(self) -> Asking[RowResult]:
         result = yield from self._settle()
         ends = self.question.ends
         if not ends or result.says is None:
             return result
         return replace(result, says=replace(result.says, where=with_typed_ends(result.says.where, ends)))
 
-    def _settle(self) -> Settling:
+    def _settle(self) -> Asking[RowResult]:
         between = self.question.between
         row = yield from self.stronger.settle()
         if row.verdict is Verdict.ACCURATE or self.weaker is None:

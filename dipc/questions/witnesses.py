@@ -7,7 +7,7 @@ Floating-point estimates put them in order. Both are guesses: the caller decides
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -21,11 +21,10 @@ from dipc.chain.state import Affine, Constraint
 from dipc.claims.claim import ClaimOptions, resolve_claim
 from dipc.claims.given import Cell, CellPool, arrays_among, slot_reader
 from dipc.claims.table import read_table
-from dipc.decide.obligation import Decision, Obligation, Verdict
+from dipc.decide.obligation import Asking, Obligation, Verdict
 from dipc.frozen import LazyModule, frozen
 from dipc.linear.halfspace import Halfspace, equation
 from dipc.linear.program import Infeasible, Least, integer_minimum, minimum, solution
-from dipc.measure.measure import Bound
 from dipc.program.ideal import Distances, Ideal
 from dipc.program.metric import inner_point
 from dipc.questions.report import Refuted, RowResult, input_texts
@@ -321,7 +320,7 @@ class Witnesses:
 
     def first_refuting(
         self, proposed: Iterator[Mapping[int, Value]], gamma: Fraction | None = None, *, finite: bool = False
-    ) -> Generator[Obligation | Bound, Decision, Refuted | None]:
+    ) -> Asking[Refuted | None]:
         """Return the first of the `proposed` inputs that refutes the claim, or None if none of the first few does.
 
         `gamma` is the gamma to use if the claim leaves gamma open. With `finite`, inputs whose dd is infinite are
@@ -343,9 +342,7 @@ class Witnesses:
                 return refuted
         return None
 
-    def _may_wait(
-        self, inputs: Mapping[int, Value], gamma: Fraction | None
-    ) -> Generator[Obligation | Bound, Decision, bool]:
+    def _may_wait(self, inputs: Mapping[int, Value], gamma: Fraction | None) -> Asking[bool]:
         """Return True if the claim at `inputs` takes long to decide, and is not refuted at any of a few eps.
 
         `gamma` is the gamma to use if the claim leaves gamma open. A decision takes long if the probability has no
@@ -367,9 +364,7 @@ class Witnesses:
         decision = yield replace(step.obligation, intervals=points)
         return decision.verdict is not Verdict.INACCURATE
 
-    def _refuted(
-        self, inputs: Mapping[int, Value], gamma: Fraction | None
-    ) -> Generator[Obligation | Bound, Decision, Refuted | None]:
+    def _refuted(self, inputs: Mapping[int, Value], gamma: Fraction | None) -> Asking[Refuted | None]:
         try:
             row, obligation = yield from self.settle(inputs, gamma)
         except DiagnosticError as error:
@@ -383,7 +378,7 @@ class Witnesses:
 
     def settle(
         self, inputs: Mapping[int, Value], gamma: Fraction | None = None
-    ) -> Generator[Obligation | Bound, Decision, tuple[RowResult, Obligation | None]]:
+    ) -> Asking[tuple[RowResult, Obligation | None]]:
         """Decide the claim at the input `inputs`, and return (its row, its obligation).
 
         The obligation is None if nothing is claimed or it is not known. `gamma` is the gamma to use if the claim leaves

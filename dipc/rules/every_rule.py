@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from dipc.algebra.exppoly import Closed, Quotient, fraction_of
 from dipc.algebra.limits import Limits, Undecided
 from dipc.chain.state import Affine, Constraint, constraint, contradict
-from dipc.decide.obligation import Obligation, Verdict
+from dipc.decide.obligation import Asking, Obligation, Verdict
 from dipc.frozen import LazyModule, frozen
 from dipc.program.ideal import Region
 from dipc.rules.centered_exits import CenteredExit, is_proved_nonnegative, pieces
@@ -53,7 +53,6 @@ from dipc.text.ast import CompareOp
 
 if TYPE_CHECKING:
     from dipc.rules import integer_distances
-    from dipc.rules.integer_distances import Asking
 else:
     integer_distances = LazyModule("dipc.rules.integer_distances")
 

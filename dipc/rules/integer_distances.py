@@ -9,18 +9,18 @@ The claim holds if this closed form is nowhere less than 1 - beta (see `never_ne
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from itertools import count
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
 from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.algebra.parametric import Compound, Operator, Parametric, Selected, TooLarge
 from dipc.chain.state import Affine
-from dipc.decide.obligation import Bound, Decision, Obligation, Share
+from dipc.decide.obligation import Asking, Bound, Obligation, Share
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.event import Event
 from dipc.rules.centered_exits import DISTANCE, Level, NoiseComponent, connected, is_whole
@@ -45,8 +45,6 @@ else:
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-
-R = TypeVar("R")
 
 #: The most distances that are decided one by one, and the increases of the start that are tried after a failed proof.
 MOST_SINGLE = 24
@@ -274,9 +272,6 @@ _RULES: tuple[_Bounding, ...] = (least_slacks, CLAMPS.bounds, _unions, complemen
 
 
 # --- one distance after the other -------------------------------------------------------------------
-
-#: A generator that yields obligations, receives their decisions, and returns the result.
-Asking = Generator[Obligation | Bound, Decision, R]
 
 #: Returns a proof of a goal about one distance, or None if there is no proof.
 Proving = Callable[[Goal], Asking[Proof | None]]

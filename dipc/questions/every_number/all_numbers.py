@@ -6,7 +6,7 @@ tried exactly.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from fractions import Fraction
@@ -22,9 +22,8 @@ from dipc.claims.claim import ClaimOptions
 from dipc.claims.conditions import below_one
 from dipc.claims.expression import ClaimExpression
 from dipc.decide.engine import Engine
-from dipc.decide.obligation import Decision, Obligation, Verdict, claim_scope, decide, join_scopes
+from dipc.decide.obligation import Asking, Verdict, claim_scope, decide, join_scopes
 from dipc.frozen import LazyModule, frozen
-from dipc.measure.measure import Bound
 from dipc.program.program import Program
 from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number import totals
@@ -53,7 +52,7 @@ from dipc.questions.report import (
     RowResult,
     overall,
 )
-from dipc.questions.source import Case, Settling, Source
+from dipc.questions.source import Case, Source
 from dipc.rules.class_claim import ClassClaim, products
 from dipc.rules.input_classes import require_product
 from dipc.rules.rule import ProofStep, Requirement
@@ -301,7 +300,7 @@ class AllNumbers(Source):
             self._instances[number] = EveryInput(program, ClassClaim(program, self.options))
         return self._instances[number]
 
-    def exactly(self, number: int) -> Generator[Obligation | Bound, Decision, tuple[ClassResult, ...]]:
+    def exactly(self, number: int) -> Asking[tuple[ClassResult, ...]]:
         """Decide the claim for m = `number`, and return the results of its classes of inputs."""
         rows: list[ClassResult] = []
         name = f"{self.parameter} = {number}"
@@ -320,7 +319,7 @@ class AllNumbers(Source):
             return (self.row(name, Method.NONE, Verdict.UNDECIDED, reason),)
         return tuple(replace(row, note=replace(row.note, numbered=(name, *row.note.numbered))) for row in rows)
 
-    def _input_by_input(self, number: int) -> Generator[Obligation | Bound, Decision, tuple[ClassResult, bool] | None]:
+    def _input_by_input(self, number: int) -> Asking[tuple[ClassResult, bool] | None]:
         """Decide each input for m = `number` on its own; return the result and whether classes should be decided, too.
 
         Classes should be decided if there are few inputs, because only classes have certificates. The result is None if
@@ -350,9 +349,7 @@ class AllNumbers(Source):
                 return result, len(rows) <= MOST_IN_CLASSES
         return None
 
-    def refuted(
-        self, number: int, like: Sequence[ClassResult]
-    ) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
+    def refuted(self, number: int, like: Sequence[ClassResult]) -> Asking[ClassResult | None]:
         """Return a result in which one input refutes the claim for m = `number`, or None if no input tried does.
 
         The inputs tried are the hardest ones of the classes `like` of a smaller m, extended to more queries.
@@ -367,7 +364,7 @@ class AllNumbers(Source):
 
     def _refuted_at(
         self, number: int, inputs: Iterable[Mapping[int, Value]], gamma: Fraction | None
-    ) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
+    ) -> Asking[ClassResult | None]:
         """Try the first few of `inputs` for m = `number`; return the result of one that refutes the claim, or None.
 
         `gamma` is used if the claim leaves gamma open.
@@ -382,7 +379,7 @@ class AllNumbers(Source):
                 return replace(row, **facts, note=note, evidence=refuted)
         return None
 
-    def proved_by_totals(self) -> Generator[Obligation | Bound, Decision, bool]:
+    def proved_by_totals(self) -> Asking[bool]:
         """Return True if the claim is proved for every m by treating sums, minima and the like of queries as inputs.
 
         The result is False if the program reads its queries in another way, or if the claim about the new inputs is not
@@ -580,7 +577,7 @@ class _OneNumber:
         where = f"{self.source.parameter} = {self.queries}"
         return replace(self.source.row(where, Method.NONE, Verdict.UNDECIDED), row=self.number)
 
-    def settle(self) -> Settling:
+    def settle(self) -> Asking[RowResult]:
         results = yield from self.source.exactly(self.queries)
         rows = self.source.worth_showing(self.queries, results)
         return _united(rows, self.number, ((self.queries, results),))
@@ -607,7 +604,7 @@ class _OtherNumbers:
         where = f"{self.source.parameter} >= {self.source.range.start}"
         return replace(self.source.row(where, Method.UNION, Verdict.UNDECIDED), row=self.number)
 
-    def settle(self) -> Settling:
+    def settle(self) -> Asking[RowResult]:
         source, numbers = self.source, self.source.range
         proof: UnionEvidence | None = None
         reason = numbers.reason

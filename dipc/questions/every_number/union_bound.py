@@ -37,7 +37,7 @@ an event with the term +E, so that the rate of such a noise must be the same for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -47,7 +47,7 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.graph import strongly_connected
 from dipc.algebra.limits import LimitReached
 from dipc.chain.state import Affine, constraint
-from dipc.decide.obligation import Bound, Decision, Obligation, Share, Verdict
+from dipc.decide.obligation import Asking, Bound, Obligation, Share, Verdict
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
@@ -591,7 +591,7 @@ class UnionProof:
                 obligation = Obligation(_needed(total, power, start), beta, intervals or self.intervals)
                 yield obligation, CoefficientInequality(start, total, power)
 
-    def prove(self, start: int) -> Generator[Obligation, Decision, UnionEvidence | None]:
+    def prove(self, start: int) -> Asking[UnionEvidence | None]:
         """Return a proof of the claim for every m from `start` on, or from one of the next few numbers on.
 
         The result is None if no proof is found. Raises NotUniform if beta is not a polynomial in m.
@@ -615,7 +615,7 @@ class UnionProof:
                 return UnionEvidence(later, trivial, inequalities, tuple(self.above_one(later, near)), self.unit.is_eps)
         return None
 
-    def _failing(self, start: int, intervals: tuple[Interval, ...]) -> Generator[Obligation, Decision, Fraction | None]:
+    def _failing(self, start: int, intervals: tuple[Interval, ...]) -> Asking[Fraction | None]:
         """Return None if all inequalities for m >= `start` hold on `intervals`, else a value above which they hold.
 
         The value is a number for the variable, such as eps. It is 0 if no such number is known.
@@ -631,7 +631,7 @@ class UnionProof:
             worst = max([worst or Fraction(0), *(end for end in ends if end is not None)])
         return worst
 
-    def _tried(self, start: int) -> Generator[Obligation, Decision, Fraction | None]:
+    def _tried(self, start: int) -> Asking[Fraction | None]:
         """Return the first of a few fixed values above which all inequalities for m >= `start` hold, or None.
 
         The values are numbers for the variable, such as eps. They are tried if `_failing` returns 0.
@@ -642,7 +642,7 @@ class UnionProof:
                 return start_at
         return None
 
-    def _above_one(self, start: int, near: tuple[Interval, ...]) -> Generator[Obligation, Decision, bool]:
+    def _above_one(self, start: int, near: tuple[Interval, ...]) -> Asking[bool]:
         """Return True if beta is proved to be at least 1 for every m >= `start`, at the variable's values `near`."""
         for obligation in self.above_one(start, near):
             decision = yield obligation
