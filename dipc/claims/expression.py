@@ -301,7 +301,7 @@ class ClaimExpression:
     def error(self, code: str, message: str, node: Expr, label: str = "", *notes: str) -> DiagnosticError:
         """Return the DiagnosticError with this `code` and `message`, which points to `node`, a part of this expression.
 
-        `label` is written below the place, and `notes` follow.
+        `label` is written below the place, and each of `notes` is a help below the label.
         """
         return DiagnosticError(Diagnostic(code, message, self.source.excerpt(node.span), label, notes))
 

@@ -402,9 +402,9 @@ def _allowed_numbers(slot: Slot, numbers: Iterable[Fraction], span: Span) -> Ite
 
 
 def _allowed_values(slot: Slot, texts: Sequence[str], span: Span, which: str = "") -> Iterator[Value]:
-    """Yield the values written as `texts`; raise BadValue for a text that is no value of the type of `slot`.
+    """Yield the values written as `texts`; raise BadValue for a text that is not a value of the type of `slot`.
 
-    The error points to `span`, and its message ends with the text `which` in parentheses, unless this is empty.
+    The error points to `span`. Unless `which` is empty, its message ends with this text in parentheses.
     """
     read = slot_reader(slot.name, slot.type, True, CellPool())
     for text in texts:

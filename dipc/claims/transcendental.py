@@ -480,7 +480,7 @@ class _Enclosure:
     def opened(self, tree: Expr, numbers: dict[str, Ends]) -> Expr:
         """Return `tree` with a name in place of each transcendental number.
 
-        Maps each new name, in `numbers`, to rationals below and above the number that it replaces.
+        For each name, rationals below and above its number are added to `numbers`.
         """
 
         def named(ends: Ends, place: Expr) -> Expr:
@@ -523,7 +523,7 @@ class _Enclosure:
         return rewritten(tree, change)
 
     def _of_powers(self, node: Expr) -> Ends | None:
-        """Return rationals around the number `node` if it is made of powers of e, such as 2*exp(1/2) - 1; else None.
+        """Return rationals around the number `node` if it consists of powers of e, such as 2*exp(1/2) - 1; else None.
 
         Each exp(q) is read as exp(q*eps), and the number is evaluated at eps = 1, so that equal powers cancel.
         """

@@ -285,7 +285,7 @@ def _replacing(path: Path) -> Iterator[TextIO]:
 def write_text(path: Path | None, text: str) -> None:
     """Write `text` to stdout, or as a whole to the file `path`.
 
-    A stdout whose encoding cannot hold the text gets it in ASCII.
+    If the encoding of stdout cannot hold the text, it is written there in ASCII.
     """
     if path is None:
         write(sys.stdout, text)

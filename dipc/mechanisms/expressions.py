@@ -1452,7 +1452,7 @@ def _takes_one(score: python.Lambda) -> bool:
 
 
 def _decided(node: python.expr, test: python.expr, *, holds: bool) -> python.expr:
-    """Return `node`, a call of `dipc.choice`, with the weights that it has if `test` is `holds`."""
+    """Return `node`, a call of `dipc.choice`, with the weights that it has if the value of `test` is `holds`."""
     written = python.dump(test)
 
     def branch(each: python.IfExp) -> python.expr:

@@ -314,7 +314,7 @@ def is_mechanism(module: Module, function: python.FunctionDef) -> bool:
 def decorator_name(module: Module, decorator: python.expr) -> str | None:
     """Return the qualified name of `decorator`, called or not, in the file `module`.
 
-    None if it is not a member of a module.
+    The result is None if `decorator` is not a member of a module.
     """
     return module.called(decorator.func if isinstance(decorator, python.Call) else decorator)
 
@@ -325,7 +325,7 @@ def decorator_name(module: Module, decorator: python.expr) -> str | None:
 def literal(module: Module, node: python.Constant) -> Fraction | None:
     """Return the exact value of `node`, a number, as it is written in `module`, such as 1/10 for 0.1.
 
-    None if it is not a number.
+    The result is None if `node` is not a number.
     """
     if isinstance(node.value, bool) or not isinstance(node.value, int | float):
         return None

@@ -1,6 +1,6 @@
 """The precondition of a mechanism: `requires=lambda q: COND` in its decorator, read as a `requires` of the language.
 
-COND is made of comparisons of inputs, also chained, joined by `and`, `or`, `not`, `all` and `any`. `min(q)`, `max(q)`
+COND consists of comparisons of inputs, also chained, joined by `and`, `or`, `not`, `all` and `any`. `min(q)`, `max(q)`
 and `abs(x)` are allowed in a comparison.
 """
 

@@ -73,8 +73,8 @@ class Statements(Expressions):
     """A translator for the statements of one mechanism.
 
     After the translation, `answers` are the parts of its answer, and `is_tuple` is true if the answer is a tuple of
-    them. `returns_none` is the statement that first returns None. `returns` has the lists that each `return` gives, one
-    for each part of the answer (None for a part that is no list), or None for a `return` of None.
+    them. `returns_none` is the statement that first returns None. `returns` has an entry for each `return`: the lists
+    that it gives, one for each part of the answer (None for a part that is not a list), or None for a `return` of None.
     """
 
     answers: tuple[Answer, ...] | None = None
@@ -435,7 +435,7 @@ class Statements(Expressions):
                 )
 
     def _is_extreme(self, name: str, value: python.expr) -> bool:
-        """Return True if `value` is `max(xs)` or `min(xs)`, which the variable `name` then is until the function ends.
+        """Return True if `value` is `max(xs)` or `min(xs)`, and the variable `name` keeps it until the function ends.
 
         The result is False if the list xs or the variable changes after the assignment.
         """

@@ -442,7 +442,7 @@ def _program(claim: ExpectedClaim) -> Program:
 def report_of(source: Question) -> Report:
     """Decide the question `source` and return its report.
 
-    Raises DiagnosticError for a mistake in the question, and Undecided if it cannot be asked exactly.
+    Raises DiagnosticError for a mistake in the question, and Undecided if the question as a whole stays undecided.
     """
     return answer(source, Engine(source.program.measurer, source.program.limits))
 

@@ -334,7 +334,7 @@ MAX_BITS = 10_000
 
 
 class ValueTooLarge(ArithmeticError):
-    """A number has more than MAX_BITS bits."""
+    """Raised for a number of more than MAX_BITS bits."""
 
 
 def bounded(value: Fraction) -> Fraction:

@@ -306,9 +306,9 @@ def _width(character: str) -> int:
 
 
 def _marked(excerpt: Excerpt) -> tuple[str, int, int]:
-    """Return (line, before, marked): the displayed line of `excerpt`, and numbers of its columns.
+    """Return the displayed line of `excerpt`, the number of its columns before the mark, and that of the marked ones.
 
-    The numbers count the columns before the mark, and the marked columns, of which there is at least one.
+    At least one column is marked.
     """
     start = min(excerpt.column - 1, len(excerpt.text))
     end = min(start + excerpt.length, len(excerpt.text))

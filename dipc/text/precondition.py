@@ -1,7 +1,7 @@
 """The precondition of a program: `requires COND;`, which only the program's inputs satisfy.
 
-Values that violate the precondition are not an input of the program. The program promises nothing for them, and they
-count neither for distances nor as one of two adjacent inputs.
+Values that violate the precondition are not an input of the program. The program promises nothing for them, and
+distances and pairs of adjacent inputs leave them out.
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ from dipc.text.scope import DeclaredConstant, DeclaredVariable, EnumeratedValue,
 class ClippedText:
     """A program that limits (clips) its inputs to `ranges` before it uses them.
 
-    For each input some input within the ranges gives the outputs the same probabilities. `source` is the text of the
-    program. `ranges` has (name, least, greatest) for each limited input or array of inputs, where None is no limit.
+    For each input there is one within the ranges that gives the outputs the same probabilities. `source` is the text of
+    the program. `ranges` has (name, least, greatest) for each limited input or array of inputs, where None means no
+    limit.
     """
 
     source: SourceText

@@ -92,7 +92,7 @@ def applied(function: str, arguments: Iterable[Written]) -> Written:
 def signed_sum(terms: Sequence[tuple[bool, str]]) -> str:
     """Return the sum of `terms`, such as `-r1 + 2*r2 - 1`.
 
-    Each term is a pair of a bool, True if the term is subtracted, and of its text. There is at least one term.
+    Each term is a pair: True if the term is subtracted, and its text. There is at least one term.
     """
     (minus, first), *others = terms
     return ("-" if minus else "") + first + "".join(f" {'-' if minus else '+'} {term}" for minus, term in others)

@@ -308,8 +308,8 @@ def _constant(expr: ast.Expr, elaborator: Elaborator, what: str = "what multipli
 def weight(expr: ast.Expr, elaborator: Elaborator) -> ast.Expr | None:
     """Return the weight `expr` with constants replaced by their numbers.
 
-    A weight is made of numbers, eps, exp(q*eps), + - * / and ^. The result is None after `elaborator` has reported that
-    `expr` is made of anything else.
+    A weight consists of numbers, eps, exp(q*eps), + - * / and ^. The result is None after `elaborator` has reported
+    that `expr` contains anything else.
     """
     if not any(
         isinstance(node, ast.Eps) or (isinstance(node, ast.Call) and node.function == "exp") for node in walk(expr)
