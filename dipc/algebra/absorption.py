@@ -318,7 +318,7 @@ def _eliminate(
     arithmetic: Arithmetic,
     ignored: frozenset[S],
 ) -> dict[S, Closed]:
-    """Return the total weight of all paths through `component` to each state outside it to which they lead.
+    """Return a mapping from states outside `component` to the total weight of the paths through it that end there.
 
     `component` is strongly connected. `graph` has the weights of single steps. `entries` has, for states of the
     component, the weight of the paths that enter the component there. Paths that end in a state of `ignored` are left

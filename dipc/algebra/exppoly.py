@@ -918,7 +918,7 @@ class ClosedForm:
         return ClosedForm, (self.value, self.only_at, self._text)
 
     def numerator_and_denominator(self) -> tuple[ExpPoly, ExpPoly | None]:
-        """Return the numerator and the denominator, which is None if it is 1.
+        """Return (numerator, denominator), where a denominator of 1 is returned as None.
 
         The coefficients of a quotient are coprime integers. The greatest exponent of the denominator is 0, so that it
         grows like a power of eps for large eps.

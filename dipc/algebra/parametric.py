@@ -39,8 +39,8 @@ class Parametric:
 
     An unknown is a number that the question leaves open, such as alpha or the number of queries. The numerator is Σ
     coefficient(eps)·Π U^j·e^{r·U·eps}. `numerator` maps the factors of each product, as triples (U, j, r), to its
-    coefficient; no coefficient is zero. `denominator` is not the zero function. If two objects have the same
-    denominator, they are the same function exactly if they are equal.
+    coefficient; no coefficient is zero. `denominator` is not the zero function. Two objects with the same denominator
+    are the same function exactly if they are equal.
     """
 
     numerator: dict[Factors, ExpPoly]

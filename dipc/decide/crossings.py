@@ -1,8 +1,9 @@
 """Find the eps where a claim without closed forms fails: enclose the zeros of its slack, and decide between them.
 
 The slack is Pr - 1 + beta. Its sign at one eps is the sign of an enclosure. Between two eps with different signs the
-slack has a zero, which is narrowed to the requested digits. Between neighboring zeros, the claim is decided to hold or
-fail like any claim. If that is refuted at some eps, the sign there is one more known sign, and the search starts anew.
+slack has a zero, which is narrowed to the requested digits. Between neighboring zeros, the claim must be proved to hold
+throughout or to fail throughout. An eps at which the slack has the other sign is one more known sign, and the search
+starts anew.
 
 **Lemma.** Let f, the slack times beta's denominator, be analytic and at most M on the disk of radius R around c. By
 Cauchy's estimate |f'(x) - f'(c)| <= M/R·((1 - q)^-2 - 1) for |x - c| <= q·R, q < 1. Where |f'(c)| is greater, f is
@@ -60,9 +61,9 @@ _FEW, _MOST_DIGITS = 16, 640
 class EnclosedRoot:
     """An eps at which the slack Pr - 1 + beta of an obligation is 0, known as the only zero in [`lower`, `upper`].
 
-    If it `rises`, the slack changes there from negative to positive, else from positive to negative. `signs` computes
-    the sign of the slack at other eps. `exact` is the zero as a rational number, or None if it is not known to be
-    rational.
+    If `rises`, the slack changes from negative to positive at the zero, else from positive to negative. `signs`
+    computes the sign of the slack at other eps. `exact` is the zero as a rational number, or None if it is not known to
+    be rational.
     """
 
     lower: Fraction

@@ -543,7 +543,8 @@ class Done:
 def perform(task: Task) -> Done:
     """Answer all questions of `task`.
 
-    If the task is for other code than this, nothing is answered: the result has only this code's fingerprint.
+    If the task has the fingerprint of another version of the code, nothing is answered: the result has only the
+    fingerprint of this code.
     """
     if task.engine != fingerprint() and task.engine != fingerprint(all_rooms=True):
         return Done(fingerprint())
@@ -593,7 +594,7 @@ def _decision(engine: Engine, question: Question) -> Decision | None:
 class Finished:
     """The end of the task with the number `ticket`: `done` is its answer, or None if the worker died first.
 
-    `lost` is the reason why there is no answer, "" if there is one.
+    `lost` is the reason why there is no answer. It is "" if there is an answer, or if the reason is not known.
     """
 
     ticket: int

@@ -124,7 +124,7 @@ TypedEnds = Mapping[Fraction, tuple[Fraction, Fraction, str]]
 def typed_end(point: EndPoint, ends: TypedEnds) -> EndPoint:
     """Return `point`, or the irrational end that the user typed if `point` is a rational used in its place.
 
-    `ends` has the irrational ends, by the rationals just below and above each.
+    `ends` maps the rationals just below and above each irrational end to this end.
     """
     known = ends.get(point.low) if point.exact else None
     return point if known is None else EndPoint(known[0], known[1], point.included, known[2])

@@ -78,9 +78,9 @@ class _Worker:
 class Processes:
     """An executor that uses up to `most` processes of this machine.
 
-    If `here` is None, they are started when there are tasks. If it is given, tasks are first performed in this process,
-    for `here` seconds, which is quicker for little work. After that time the others start, while this process finishes
-    its own task.
+    If `here` is None, the processes are started when there are tasks. Otherwise this process first performs tasks for
+    `here` seconds, which is quicker for little work. After that time the others start, while this process finishes its
+    own task.
     """
 
     attempts = 3

@@ -177,8 +177,8 @@ class SeriesDecision:
     def _holds_visibly(self, eps: Fraction, digits: int = DIGITS) -> bool:
         """Return True if enclosures of `digits` digits show that the claim holds at `eps`.
 
-        The result is False if they do not, or if the claim is not about `eps`. Raises _Refuted if the claim fails at
-        `eps`.
+        The result is False if the enclosures overlap, or if the claim is not about `eps`. Raises _Refuted if the claim
+        fails at `eps`.
         """
         if not _is_in(eps, self.obligation.intervals):
             return False

@@ -321,7 +321,7 @@ class Memory:
     def unexpanded(self, obligation: Obligation) -> Decision | None:
         """Return the decision on `obligation` that was made without a closed form of its bound.
 
-        None if the cache has none.
+        The result is None if the cache has no such decision.
         """
         return self._read(self._unexpanded_key(obligation), lambda text: read_decision(text, None))
 

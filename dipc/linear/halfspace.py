@@ -152,8 +152,8 @@ IsEmpty = Callable[[Sequence[Halfspace]], bool]
 def is_covered(system: Sequence[Halfspace], covers: Sequence[Sequence[Halfspace]], is_empty: IsEmpty) -> bool:
     """True if every point of `system` satisfies one of the systems in `covers`.
 
-    `is_empty` tells whether a system is taken as empty. The result is True if it is True for each part of `system` that
-    lies outside of `covers`.
+    `is_empty` tells whether a system is taken as empty. `system` is covered if each part of it outside of `covers` is
+    taken as empty.
     """
     if is_empty(system):
         return True

@@ -235,7 +235,7 @@ class LatticePiecewise:
         return total
 
     def _indefinite_sums(self) -> tuple[list[_Sum], list[_Sum]]:
-        """Return a list of indefinite sums, one for each piece, and a list of constants with one item more.
+        """Return a list of indefinite sums, one for each piece, and a list of constants, which has one more item.
 
         An indefinite sum is a function S with S(x) - S(x - 1) equal to the piece. At an x of piece number i, the sum of
         this function from -∞ to x is the indefinite sum at x plus constant number i. The last constant is the sum over

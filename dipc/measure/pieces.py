@@ -745,7 +745,7 @@ Windows = tuple[Window, ...]
 
 
 def density_of(windows: Windows, meter: Meter) -> Piecewise:
-    """Return the sum of `windows` as a piecewise function; `meter` raises LimitReached if it is too long."""
+    """Return the sum of `windows` as a piecewise function; `meter` raises LimitReached if the sum is too long."""
     return _sum_of([window.density() for window in windows], meter)
 
 

@@ -139,8 +139,8 @@ class _Passing(Generic[_Function]):
     def _measures_to(self, end: int) -> Mapping[int, Closed]:
         """Return a mapping from nodes without a live noise to probabilities of paths from the node to `end`.
 
-        `end` is a node without a live noise, too. A path counts only if all nodes between its first and its last have a
-        live noise.
+        `end` is a node without a live noise, too. The paths are those with a live noise at all nodes between their
+        first and their last.
         """
         names: dict[int, int] = {}
         numbers: dict[int, Closed] = {}

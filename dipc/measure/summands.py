@@ -175,7 +175,7 @@ def geometric_sum(n: int, growing: bool) -> tuple[tuple[tuple[int, int, int], Fr
     """Return a polynomial p in x with p(x) - e^{-l}·p(x - 1) = x^`n`.
 
     Then S(x) = e^{lx}·p(x) has S(x) - S(x - 1) = x^n·e^{lx}. Here l > 0 if `growing`, else l < 0. A pair ((k, s, m), c)
-    of the result stands for the term c·x^k·e^{-|l|·s}·(1 - e^{-|l|})^{-m}.
+    of the result means the term c·x^k·e^{-|l|·s}·(1 - e^{-|l|})^{-m}.
     """
     # With G = 1/(1 - e^{-l}) and T p = p(x) - e^{-l}·p(x-1): p_n = G·(x^n + e^{-l}·Σ_{j<n} C(n,j)(-1)^{n-j} p_j).
     # For l < 0, G = -e^{l}/(1 - e^{l}) and e^{-l}·G = -1/(1 - e^{l}).

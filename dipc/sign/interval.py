@@ -12,7 +12,7 @@ from dipc.frozen import frozen
 
 @frozen
 class Interval:
-    """A nonempty interval of positive numbers with the rational ends `lower` and `upper`; `upper` None is infinity.
+    """A nonempty interval of positive numbers with rational ends `lower` and `upper`; an `upper` of None is infinity.
 
     An end belongs to the interval if `lower_closed` or `upper_closed` says so. 0 may be an end, but does not belong to
     the interval. Raises ValueError if the ends do not make such an interval.

@@ -34,7 +34,7 @@ _BITS, _LENGTH, _NEAREST = 256, 24, 40
 class NormalFunction:
     """The function erfc(`scale`·eps) of eps, or e^{-`scale`·eps²} if it is `exponential`; `scale` is positive.
 
-    If it is `fixed`, it is the constant erfc(`scale`).
+    If `fixed`, the function is the constant erfc(`scale`).
     """
 
     scale: Real

@@ -327,9 +327,9 @@ class ReducedQuotient:
         return self.numerator.derivative() * self.denominator - self.numerator * self.denominator.derivative()
 
     def is_gap(self, point: Fraction | Root, limits: Limits | None = None) -> bool:
-        """True if the numerator and the denominator of the given quotient, not in lowest terms, are both 0 at `point`.
+        """True if the numerator and the denominator of the given quotient are both 0 at `point`.
 
-        Raises LimitReached if the work exceeds `limits`.
+        The given quotient still has the factor `common`. Raises LimitReached if the work exceeds `limits`.
         """
         return not self.common.is_unit() and vanishes_at(self.common, point, limits)
 
@@ -433,11 +433,11 @@ class Peak:
 
 
 def peaks(ratio: ReducedQuotient, lower: RegionEnd, upper: RegionEnd, limits: Limits | None = None) -> list[Peak]:
-    """Candidates for the supremum of the quotient `ratio` from `lower` to `upper`: the greatest of their values.
+    """Candidates for the supremum of `ratio` from `lower` to `upper`, which is the greatest of their values.
 
-    `lower` is less than `upper`, or both are one closed rational; `lower` may be 0, and `upper` infinity. The
-    denominator, not in lowest terms, must be at least 0 in the interval. The quotient has no value where its
-    denominator and its numerator are both 0; these points are left out.
+    `lower` is less than `upper`, or both are the same rational and belong to the interval; `lower` may be 0, and
+    `upper` infinity. The denominator, not in lowest terms, must be at least 0 in the interval. The quotient `ratio` has
+    no value where its denominator and its numerator are both 0; these points are left out.
 
     If a candidate is infinite, so is the supremum. The result is empty only if the quotient has no value anywhere, or
     is minus infinity at the only point. Raises LimitReached if the work exceeds `limits`.
@@ -474,8 +474,7 @@ class _PeakSearch:
         """Return `point` with the value of the quotient there, as a candidate for its supremum.
 
         The denominator, after common factors are removed, is not 0 at `point`. `closed` says whether the point belongs
-        to the interval. If it does, the candidate is marked as attained, unless the quotient is 0/0 there as it was
-        given.
+        to the interval. The candidate is marked as attained if `closed`, unless the given quotient is 0/0 at the point.
         """
         attained = closed and not self.ratio.is_gap(point, self.limits)
         return Peak(point, attained, QuotientValue(self.ratio.numerator, self.ratio.denominator, point, self.limits))

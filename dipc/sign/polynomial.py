@@ -701,7 +701,7 @@ def _by_sign(group: _Polynomial, low: Fraction, high: Fraction) -> list[tuple[_P
 
 
 def _one_less(power: int, variable: int) -> _Polynomial:
-    """The polynomial (1 - X)^`power`, or (1 - W)^`power` if `variable` is 1."""
+    """The polynomial (1 - X)^`power` if `variable` is 0, or (1 - W)^`power` if it is 1."""
     return {((n, 0) if variable == 0 else (0, n)): Fraction((-1) ** n * comb(power, n)) for n in range(power + 1)}
 
 
