@@ -1,7 +1,7 @@
 """Decide each different obligation once, in the order of the cases that need it.
 
 All executors have one protocol, so an engine works alike wherever obligations are decided. The executor here performs
-tasks in turn, in this process.
+tasks one after the other, in this process.
 """
 
 from __future__ import annotations

@@ -267,7 +267,7 @@ class SeriesDecision:
         """Return a lower bound of the slack: beta minus the probabilities that single half-spaces fail.
 
         The bound must be the probability of one event of normal noises, continuous or discrete. The result is None for
-        other bounds, and if no upper bound is known of the probability that some half-space fails.
+        other bounds, or if there is a half-space for which no upper bound of its probability to fail is known.
         """
         beta = self.obligation.beta
         bound = self.obligation.bound

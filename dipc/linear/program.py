@@ -404,8 +404,8 @@ def minimum(
 def _unbounded(form: Halfspace, system: Sequence[Halfspace], start: Point) -> Unbounded:
     """The proof that `form` has no lower bound on `system`: the point `start`, and a checked direction.
 
-    `start` satisfies the system. A step along the direction lowers `form` by at least 1, and lowers the left side of no
-    inequality of `system`.
+    `start` satisfies the system. A step along the direction lowers `form` by at least 1, and does not lower the left
+    side of any inequality of `system`.
     """
     cone = [Halfspace(item.coefficients, _ZERO) for item in system if item.coefficients]
     fall = Halfspace(tuple([(key, -c) for key, c in form.coefficients]), -_ONE)
@@ -614,7 +614,8 @@ def _at_least(key: int, value: int) -> Halfspace:
 def _tightened(item: Halfspace, whole: frozenset[int]) -> Halfspace:
     """The strongest inequality with the same integer points as `item`, or `item` if an unknown is not in `whole`.
 
-    It has coprime integer coefficients, and its constant is rounded down: 2·x - 1 >= 0 becomes x - 1 >= 0.
+    The strongest one has coprime integer coefficients, and its constant is rounded down: 2·x - 1 >= 0 becomes x - 1 >=
+    0.
     """
     if not item.coefficients or not all(key in whole for key, _ in item.coefficients):
         return item

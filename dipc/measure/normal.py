@@ -672,7 +672,7 @@ _Twice = Callable[[Normal, Line], Sequence[flint.arb]]
 
 
 def _at_each(places: Sequence[flint.arb], eps: flint.arb) -> _Twice:
-    """Return a function that takes a law and a bound (a, d), and computes twice the probability of the bound.
+    """Return a function that takes a law and a bound (a, d), and computes twice the probability that the bound holds.
 
     The result of this function is a list: for each t of `places`, 2·Pr[L <= a·t + d·`eps`] for a value L of the law.
     """

@@ -823,7 +823,7 @@ def _leaves(rows: _Rows, count: int, first: int) -> frozenset[int]:
 
     1. It occurs in exactly one half-space.
     2. Its half-spaces contain exactly one other value that is not a leaf.
-    3. Its half-spaces contain exactly two others, which half-spaces without this value connect, too.
+    3. Its half-spaces contain exactly two such values, and half-spaces without it connect them, too.
 
     In cases 2 and 3, the value with the index `first` is tried before the others.
     """
@@ -941,10 +941,13 @@ def _bounded(
 def _rooted(coordinates: _Coordinates, bounded: Sequence[_BoundedValue]) -> tuple[Center, ...]:
     """Return the coordinates of `coordinates` as the centers of a tree, each child before its parent.
 
-    Each item of `bounded` is stored with the lowest center that its bounds contain. Raises OutsideFragment if bounds or
-    dependences connect the coordinates in a cycle, or if one item contains more than two coordinates. Raises
-    OutsideFragment also if the lines in the plane of a center and its parent on which two bounds are equal are not all
-    parallel.
+    Each item of `bounded` is stored with the lowest center that its bounds contain. Raises OutsideFragment in three
+    cases:
+
+    - Bounds or dependences connect the coordinates in a cycle.
+    - One item contains more than two coordinates.
+    - Two bounds of a center are equal on a line in the plane of the center and its parent, and not all of these lines
+      are parallel.
     """
     supports = [each.support for each in bounded]
     if any(len(support) > 2 for support in supports):
@@ -1003,7 +1006,7 @@ def _center(
 
 
 def _from_root(size: int, pairs: set[frozenset[int]]) -> tuple[list[int], dict[int, int]]:
-    """Return (order, parents): the coordinates by distance from a root, and the parent of each other than the root.
+    """Return (order, parents): the coordinates by distance from a root, and the parents of all except the root.
 
     There are `size` coordinates, and `pairs` are the edges between them. Raises OutsideFragment if the edges contain a
     cycle.

@@ -554,7 +554,7 @@ class _PeakSearch:
     def _maxima(self, slope: ExpPoly) -> Iterator[Peak]:
         """Yield the local maxima of the quotient strictly inside the interval, each with the value there.
 
-        They are where `slope`, a function with the sign of the quotient's derivative, changes from positive to
+        The maxima are where `slope`, a function with the sign of the quotient's derivative, changes from positive to
         negative.
         """
         for root, side, signs in self._places(slope):

@@ -94,9 +94,10 @@ def _guess_order(log_reach: float, need: int, most: int) -> int:
 
 
 def needed_bits(layout: Layout, upper: Fraction, bits: int) -> int:
-    """The bits that `least_order` needs for a Taylor model with errors near 2^-`bits` for t up to `upper`.
+    """The precision with which `least_order` gives a Taylor model with errors near 2^-`bits` for t up to `upper`.
 
-    With such an order the remainder of the Taylor series of the function of `layout` is below 2^-`bits`.
+    If the result is passed on as the argument need, the remainder of the Taylor series of the function of `layout` is
+    below 2^-`bits`.
     """
     return max(1, layout.size_bits(upper.numerator, upper.denominator) + bits + 2)
 
