@@ -446,7 +446,7 @@ def _pieces(piece: CoverPiece, scale: Fraction, root: Root | None) -> Iterable[d
 def chart_data(interval: Interval, decision: SignDecision | None) -> list[dict[str, Any]] | None:
     """Return the factors that show where the decided function is negative on `interval`; None if they are unknown.
 
-    `decision` is what was decided about the sign of the function there.
+    `decision` is what was decided about the sign of the function on the interval.
     """
     match decision:
         case Holds(proof=Analysis() as analysis):

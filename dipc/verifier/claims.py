@@ -99,7 +99,7 @@ class Form:
     def limit(self) -> Closed | None:
         """Return the limit as each unknown number X grows without bound, a function of eps.
 
-        Return None if there is none.
+        Return None if there is no limit.
         """
         if any(r > 0 or (r == 0 and j > 0) for growth in self.numerator for _, j, r in growth):
             return None
@@ -217,7 +217,7 @@ def _without_numbers(forms: Iterable[Form], choose: Callable[[list[Fraction]], F
 def _opposite(value: Value) -> Iterator[tuple[Form, ...]]:
     """Yield groups of forms such that -`value` is the minimum over the groups of the maximum of the negated forms.
 
-    For min(max(a, b), c) the groups are (a, c) and (b, c). Raises NotOneForm if there are too many.
+    For min(max(a, b), c) the groups are (a, c) and (b, c). Raises NotOneForm if there are too many groups.
     """
     if prod(map(len, value)) * len(value) > MOST_FORMS:
         raise NotOneForm

@@ -151,8 +151,8 @@ class Accepted:
     def exit_code(self) -> int:
         """The exit code 0, 1 or 3.
 
-        1 if the expected claim does not follow. 3 if the verdict is `undecided`, if something was taken on trust or has
-        no proof, or if it is undecided whether the expected claim follows. Otherwise 0.
+        It is 1 if the expected claim does not follow. It is 3 if the verdict is `undecided`, if something was taken on
+        trust or has no proof, or if it is undecided whether the expected claim follows. Otherwise it is 0.
         """
         if self.answer is not None and self.answer[0] is Follows.NO:
             return 1

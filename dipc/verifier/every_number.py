@@ -103,8 +103,8 @@ class Walks:
     """All runs of a program whose noisy comparisons have the results that the ideal implies.
 
     A head is a state at the beginning of an iteration, given by its index. Runs begin at head 0, with the terms
-    `before` of the part before the loop. For each head, `iterations` has the iterations that begin there, and `endings`
-    the parts after the loop of runs whose last iteration led there.
+    `before` of the part before the loop. For each head, `iterations` has the iterations that begin at this head.
+    `endings` has, for each head, the parts after the loop of runs whose last iteration led to this head.
     """
 
     before: tuple[Term, ...]

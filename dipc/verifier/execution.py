@@ -227,7 +227,7 @@ class Constraints:
         return False
 
     def reduced(self, budget: Budget) -> Constraints:
-        """Return equivalent constraints, without half-spaces that the others are seen to imply.
+        """Return equivalent constraints, without half-spaces that the others are shown to imply.
 
         Charges its work to `budget`.
         """
@@ -241,7 +241,7 @@ class Constraints:
 
 
 def united(members: Iterable[Constraints], budget: Budget) -> Constraints:
-    """Return the conjunction of all half-spaces of `members` that are seen to be implied by each of `members`.
+    """Return the conjunction of all half-spaces of `members` that each of `members` is shown to imply.
 
     Charges its work to `budget`.
     """

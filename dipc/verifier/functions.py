@@ -255,10 +255,10 @@ def integer_quotient(
 ) -> Integral | None:
     """Return `numerator`/`divisor`, or None if the quotient is not a function with integer coefficients.
 
-    The coefficients of `divisor` are coprime. Then a quotient that exists has integer coefficients (Gauss's lemma,
-    which holds for any powers of eps and of one e^{q·eps}), so a remainder shows that there is none. Charges its work
-    to `budget`. Also returns None for a quotient with more than `most_terms` terms, or with a coefficient of more than
-    `most_bits` bits.
+    The coefficients of `divisor` are coprime. By Gauss's lemma, which holds for any powers of eps and of one e^{q·eps},
+    a quotient that exists has integer coefficients. If the division leaves a remainder, there is no quotient. None is
+    also returned for a quotient with more than `most_terms` terms, or with a coefficient of more than `most_bits` bits.
+    Charges its work to `budget`.
     """
     if not numerator:
         return {}

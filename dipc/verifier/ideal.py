@@ -453,7 +453,7 @@ class Ideal:
     def combinations(self) -> Iterator[tuple[Value, ...]]:
         """Return an iterator over all combinations of values of the finite inputs.
 
-        Raises NotDerived if there are too many.
+        Raises NotDerived if there are too many combinations.
         """
         choices = [values_of(slot.type) for slot in self.machine.declared("input") if slot.type not in OPEN]
         if prod(map(len, choices)) > MOST_PATHS:

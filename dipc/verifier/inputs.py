@@ -448,7 +448,7 @@ _SAMPLES = ("0", "1", "64", "1048576")
 
 
 def says_something(claim: Claim, budget: Budget) -> bool:
-    """True if the beta of `claim` was seen to be below 1 at some distance and eps of the claim.
+    """True if the beta of `claim` is shown to be below 1 at some distance and eps of the claim.
 
     Charges its work to `budget`.
     """

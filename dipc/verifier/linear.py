@@ -212,7 +212,7 @@ def key_of(words: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question about points that satisfy all `guards`: whether there is one, or how small a form can be there.
+    """A question about points that satisfy all `guards`: whether they exist, or how small a form can be at such points.
 
     If `wanted` is not None, the question is about the least value of its form, with integers for the variables in
     `whole`. If `exact` is false, an answer is needed only if no point satisfies the guards.

@@ -30,7 +30,7 @@ def rational_bound(text: str, constants: Mapping[str, Fraction], budget: Budget,
     """Return an expression without irrational numbers that is at most `text` everywhere, or at least if `above`.
 
     `constants` has the values of the program's constants. An expression without irrational numbers is returned
-    unchanged. Charges its work to `budget`. Raises NotDerived unless the expression is seen to grow, or to fall, with
+    unchanged. Charges its work to `budget`. Raises NotDerived unless the expression is shown to grow, or to fall, with
     each irrational number.
     """
     tree = read_expression(text, budget)
@@ -202,7 +202,7 @@ def _literal(value: Fraction) -> Expr:
 def _product_of_powers(logarithms: Mapping[Fraction, Fraction]) -> Ends:
     """Return rationals around the product of r^q for the pairs r, q of `logarithms`.
 
-    Both are equal if the product is seen to be rational.
+    If the product is shown to be rational, both are equal to it.
     """
     below = above = Fraction(1)
     for base, exponent in logarithms.items():

@@ -159,7 +159,7 @@ class Rows:
             self.tally.add(verdict, missing, vacuous=vacuous)
 
     def _says_something(self, decided: Decided | None, budget: Budget) -> bool:
-        """True if the beta of the obligation `decided` is seen to be below 1 at some eps of the claim.
+        """True if the beta of the obligation `decided` is shown to be below 1 at some eps of the claim.
 
         False if `decided` is None, or if it states the probability 0. Charges its work to `budget`.
         """

@@ -159,7 +159,7 @@ class Expected:
         return Claim(part("alpha"), part("beta"), part("gamma"), self.intervals(proved.intervals), proved.constants)
 
     def own_cells(self, own: Mapping[str, str]) -> dict[str, str]:
-        """Return those of `own`, a row's own alpha, beta and gamma, that replace parts of the claim asked about.
+        """Return the cells in `own`, a row's own alpha, beta and gamma, that replace parts of the expected claim.
 
         A part that is given in the call replaces the cell. So does a part of the claim block, unless the rows are those
         of the person's own table. A claim block with a beta gives all parts, since it has a default for each part that
@@ -382,14 +382,16 @@ class OfAccuracy(Statement):
     def _implies(self, asked: Claim, expected: Expected, budget: Budget) -> Answer:
         """Return whether the claim `asked` follows from the one proved, with the reason if it does not.
 
-        `expected` has everything that is asked for, such as all inputs. Charges its work to `budget`.
+        `asked` was read from `expected`, which also says whether the claim must be about all inputs. Charges its work
+        to `budget`.
         """
 
     @abstractmethod
     def _refutes(self, asked: Claim, expected: Expected, budget: Budget) -> bool:
         """True if an input at which a claim was refuted violates the claim `asked`.
 
-        `expected` has everything that is asked for, such as all inputs. Charges its work to `budget`.
+        `asked` was read from `expected`, which also says which cells of rows replace parts of the claim. Charges its
+        work to `budget`.
         """
 
 
@@ -682,7 +684,7 @@ class OfPrivacy(Statement):
         """
 
     def _expected_claim(self, expected: Expected, budget: Budget) -> PrivacyClaim:
-        """Return the claim asked about in `expected`, where parts that are not given are those of this theorem.
+        """Return the claim that is `expected`, where parts that are not given are those of this theorem.
 
         Charges its work to `budget`. Raises UnusableArgument.
         """

@@ -248,7 +248,10 @@ class _Table:
         return result
 
     def total(self, summands: Sequence[tuple[Node, Fraction]], known: _Kind | None = None) -> Node:
-        """Return the sum of the `summands`, numbers with coefficients; its kind is `known`, if that is not None."""
+        """Return the sum of coefficient·expression over the pairs in `summands`.
+
+        If `known` is not None, it is the kind of the sum.
+        """
         constant = _ZERO
         terms: dict[Node, Fraction] = {}
         for node, factor in summands:
@@ -716,7 +719,7 @@ class Exchanges:
         return Exchanges(run, (run.required(),))
 
     def require(self, one: int, other: int) -> None:
-        """Raise NotDerived unless the inputs in the slots `one` and `other` are seen to be exchangeable."""
+        """Raise NotDerived unless the inputs in the slots `one` and `other` are shown to be exchangeable."""
         run, table = self.run, self.run.table
         mine, theirs = run.inputs[one], run.inputs[other]
         if run.machine.slots[one].type != run.machine.slots[other].type:

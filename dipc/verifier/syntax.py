@@ -72,7 +72,7 @@ class Ranged:
     def written_out(self, low: int, high: int) -> Expr:
         """Return the expression with a term for each value of the variable from `low` to `high`.
 
-        Raises NotDerived if there are too many.
+        Raises NotDerived if there are too many values.
         """
         if high - low >= MOST_RANGE:
             raise NotDerived(f"a range has more than {MOST_RANGE} values")

@@ -197,7 +197,7 @@ class Transitions:
                 raise NotDerived(f"more than {MOST_STATES} states are reached before an input is read")
 
     def require(self, one: int, other: int) -> None:
-        """Raise NotDerived unless the inputs in the slots `one` and `other` are seen to be exchangeable."""
+        """Raise NotDerived unless the inputs in the slots `one` and `other` are shown to be exchangeable."""
         slots = self.machine.slots
         different = NotDerived(f"`{slots[one].name}` and `{slots[other].name}` are not seen to be exchangeable")
         if slots[one].type != slots[other].type:

@@ -114,7 +114,7 @@ class Center:
     def leaves_near(self, t: Fraction, x: Fraction) -> tuple[NearLeaf, ...] | None:
         """Return the leaves with their nearest bounds if the center is `t` and its parent `x`, in multiples of eps.
 
-        Return None if the event is impossible there.
+        Return None if the event is impossible at these values.
         """
         result = []
         if any(a * t + b * x + d < 0 for a, b, d in self.own):
