@@ -272,7 +272,8 @@ class _FiniteLaws:
     def exact(self) -> tuple[tuple[Fraction, Fraction] | None, str]:
         """Return (an enclosure of the program's privacy loss between the two inputs, the loss as a formula).
 
-        The loss is the greater one of the two orders of the inputs. The enclosure is None for an infinite loss.
+        The loss is the greater of the losses for the two orders of the inputs. The enclosure is None for an infinite
+        loss.
         """
         ratios: list[tuple[Fraction, Fraction, str]] = []
         for ours, theirs in (self._laws, reversed(self._laws)):
@@ -371,7 +372,8 @@ class _RealLaws:
     def exact(self) -> tuple[tuple[Fraction, Fraction] | None, str]:
         """Return (an enclosure of the program's privacy loss between the two inputs, the loss as a formula).
 
-        The loss is the greater one of the two orders of the inputs. The enclosure is None for an infinite loss.
+        The loss is the greater of the losses for the two orders of the inputs. The enclosure is None for an infinite
+        loss.
         """
         return self._exact, self._claimed
 

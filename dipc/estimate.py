@@ -134,7 +134,7 @@ def _samples(bins: int, least: float, weight: float, near: float, delta: float) 
     """Return the least number n of samples for which an upper bound of the failure probability is at most 1 - `delta`.
 
     The bound is 2·`bins`·(1 - `least`)^n + `weight`·f(n, `least`, `near`), which decreases in n. Here f bounds the
-    probability that a ratio of counts is off by a factor beyond e^`near` (Gorla et al. 2022).
+    probability that a ratio of counts is wrong by a factor of more than e^`near` (Gorla et al. 2022).
     """
 
     def error(n: int) -> float:

@@ -827,8 +827,8 @@ def _leads_along(edge: Edge, along: Mapping[int, Fraction]) -> bool:
 def _alike(batch: list[int], states: Mapping[int, State]) -> list[tuple[list[int], dict[int, NoiseVar]]]:
     """Return the states of `batch` in groups that agree in values and guards, each as (states, noises by id).
 
-    `states` has the states of the chain by number, and the noises of a group are those of all its states. A noise that
-    only some states of a group drew does not separate them, because it is independent of all others.
+    `states` has the states of the chain by number, and the noises of a group are those of all its states. States of one
+    group may differ in the noises that they drew, because such a noise is independent of all others.
     """
     groups: dict[int, list[tuple[list[int], dict[int, NoiseVar]]]] = {}
     for node in batch:

@@ -413,8 +413,8 @@ class Validation:
     def _seeds(self) -> Iterator[Script]:
         """Yield the scripts to begin with: one for each combination of values of the small finite inputs.
 
-        If there are too many combinations, only some get a script. Real and int inputs, and finite inputs with many
-        values, get other values from script to script.
+        If there are too many combinations, only some get a script. The values of real and int inputs, and of finite
+        inputs with many values, vary from script to script.
         """
         domains = [_values(slot) for slot in self._slots]
         count = prod(len(domain) for domain in domains if domain is not None and len(domain) <= _FEW_VALUES)

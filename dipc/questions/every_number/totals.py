@@ -347,8 +347,8 @@ class _TotalSearch:
     """A search for totals: sums, minima, maxima and counts over the arrays `queries`. It collects them in `totals`.
 
     The last index of a total depends on `numbers`, the constants that depend on m; the first and last index mention no
-    names but `constants`. What is summed may mention the names in `fixed`: constants that do not depend on m, and
-    words. `outputs` are the outputs of the program, and `taken` are names that must not be given to new inputs.
+    names but `constants`. The summand may mention the names in `fixed`: constants that do not depend on m, and words of
+    domains. `outputs` are the outputs of the program, and `taken` are names that must not be given to new inputs.
     """
 
     numbers: frozenset[str]

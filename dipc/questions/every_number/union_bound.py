@@ -300,10 +300,7 @@ def _of_flag(instance: Callable[[int], Ideal], shape: UniformLoops, distances: R
 
 
 def _sum_of_bounds(left: UnionBound, right: UnionBound) -> UnionBound:
-    """Return the sum of two union bounds, for a program that consists of two independent programs.
-
-    `left` and `right` are the bounds of these two.
-    """
+    """Return the sum of the bounds `left` and `right` of two independent parts of one program."""
     sums = frozenset(plus(one, other) for one in left.sums for other in right.sums)
     return UnionBound(sums, max(left.least, right.least), max(left.start, right.start))
 
