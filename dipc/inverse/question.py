@@ -544,7 +544,7 @@ def rational_at_irrational_eps(question: Question, claimed: Inequality, ends: Ce
     """Return a rational r between `ends` that is the least beta at the irrational eps of `question`.
 
     If `scale` is True, r is the least factor of beta instead. It is proved that all cases of the question hold with r,
-    and that `claimed` fails with less. The result is None if no r is found.
+    and that `claimed` fails with every smaller number. The result is None if no r is found.
     """
     around, outside = question.around, question.outside
     candidate = simplest_between(*ends, lower_closed=True, upper_closed=True)
@@ -597,7 +597,7 @@ def has_integer_distances(case: Case) -> bool:
 def proved_by_check(claims: Claims, numbers: Sequence[int], factor: Fraction) -> bool:
     """Return True if `dipc check` proves the cases of `claims` with these `numbers`, with beta multiplied by `factor`.
 
-    Ctrl-C is passed on. The result is False for a question that makes no sense with this factor.
+    The result is False for a question that makes no sense with this factor. KeyboardInterrupt is not caught.
     """
     question = claims.question
     cases = [claims.every[number - 1] for number in numbers]
@@ -839,7 +839,10 @@ class Solution(Record):
 
     @property
     def claims_nothing(self) -> bool:
-        """Whether the claim, with the answer, is vacuous: beta is at least 1 everywhere, or it is about no input."""
+        """Whether the claim, with the answer, is vacuous.
+
+        A claim is vacuous if beta is at least 1 everywhere, or if the claim is about no input.
+        """
         return self.status is Status.SOLVED and all(says.is_vacuous for says in self.scopes.values())
 
     @property
@@ -997,8 +1000,9 @@ class BetaSolution(Solution):
 def check_request(question: Question, wanted: Wanted) -> Question:
     """Return `question`, prepared to solve for `wanted`.
 
-    If gamma is wanted, and the program's claim block says that gamma is free, this is removed from the block. Otherwise
-    the question is returned unchanged. Raises DiagnosticError for a question that states the number to solve for.
+    If gamma is wanted, and the program's claim block says that gamma is free, the gamma is removed from the block.
+    Otherwise the question is returned unchanged. Raises DiagnosticError for a question that states the number to solve
+    for.
     """
     options = question.options
     given = {Wanted.ALPHA: options.alpha, Wanted.BETA: options.beta, Wanted.GAMMA: options.gamma}.get(wanted)

@@ -90,7 +90,7 @@ class IntegerColumns:
 
 @frozen
 class IntegerForm:
-    """An affine function of the numbers in a row, with integers: (Σ coefficient·number + `constant`) / `scale`.
+    """An affine function of the numbers in a row, written with integers: (Σ coefficient·number + `constant`) / `scale`.
 
     `terms` has pairs (position of a column, coefficient).
     """

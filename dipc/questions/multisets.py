@@ -66,7 +66,7 @@ class Group:
         return comb(len(self.places) + len(self.values) - 1, len(self.places))
 
     def ordered(self, values: Iterable[Value]) -> Bag:
-        """Return `values`, one for each input of the group, in the order of the group's possible values."""
+        """Return `values`, one for each input of the group, sorted as the group's possible values are."""
         if self.is_numeric:
             return tuple(sorted(values))
         rank = {(type(value), value): number for number, value in enumerate(self.values)}
@@ -105,7 +105,7 @@ class Groups:
 
     @property
     def choices(self) -> tuple[tuple[Value, ...], ...]:
-        """The values of each input, in order."""
+        """The possible values of each input, in the order of the inputs."""
         ordered = {place: group.values for group in self.groups for place in group.places}
         return tuple([ordered[place] for place in range(len(ordered))])
 

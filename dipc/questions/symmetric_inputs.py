@@ -409,8 +409,8 @@ class ClassTable:
     """All combinations of input values, as a table with one row for each class of inputs with the same obligation.
 
     A row of `table` is one input of a class with its det and dd; `program` is the program to check it with. `classes`
-    are the classes, and `product` has the values and which inputs can be exchanged. `inputs` is the number of inputs.
-    If `everything` is true, these are all inputs of a program with finite inputs and outputs.
+    are the classes. `product` has the values of the inputs, and says which inputs can be exchanged. `inputs` is the
+    number of inputs. If `everything` is true, these are all inputs of a program with finite inputs and outputs.
     """
 
     program: Program

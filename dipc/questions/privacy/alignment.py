@@ -286,8 +286,8 @@ class Costly:
 
     `move` has the steps of the inputs by their keys in `exit`. `cost` is a multiple of eps; None if no shift makes up
     for the move, so that shifts give no bound of the loss. `shift` is the cheapest shift, or None if only its cost was
-    computed. The shift's multipliers belong, in this order, to the conditions of `AlignedExit.changes` with the move
-    substituted.
+    computed. The shift has a multiplier for each condition that `AlignedExit.changes` returns, in the same order, with
+    the move substituted.
     """
 
     exit: AlignedExit

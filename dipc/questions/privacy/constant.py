@@ -222,8 +222,8 @@ def _cost_of_pivots(
 def bounds_in_box(original: Program, box: Clipped, within: Neighborhood, engine: Engine) -> LossBounds:
     """Return bounds of the loss of `original`, a program that clips its inputs to a `box`.
 
-    The bounds hold for all inputs adjacent by `within`. Candidates are pairs of inputs in the box. `engine` measures
-    their probabilities for the program without clamps, which has the same laws in the box. Raises Undecided.
+    The bounds hold for all inputs adjacent by `within`. Candidates are outputs at pairs of inputs in the box. `engine`
+    measures their probabilities for the program without clamps, which has the same laws in the box. Raises Undecided.
     """
     program, ranges = box.program, box.ranges
     every = aligned_exits(program, guarded=True)

@@ -205,7 +205,7 @@ class OneLoop:
 
     @property
     def low(self) -> int:
-        """The first index."""
+        """The first index of the loop."""
         assert isinstance(self.loop.low, ast.Number), "a uniform loop begins at a given index"
         return int(self.loop.low.value)
 
@@ -554,9 +554,10 @@ def loop_cost(
 ) -> LoopCost | None:
     """Return the cost of the cheapest plan of shifts found, for all real inputs adjacent by `within`.
 
-    `paths` are the paths of the loop. With `rates`, the rates drawn on them are marks of functions of m. None if no
-    plan gives a bound. `within` is not HAMMING, and all rates are positive from m = `least` on. Raises NotUniform for
-    adjacent inputs whose paths do not match, LimitReached for more paths than `limits` allows, NotConfirmed.
+    `paths` are the paths of the loop. If `rates` is given, rates of noises in the paths are marks, and it maps each
+    mark to its function of m. None if no plan gives a bound. `within` is not HAMMING, and all rates are positive from m
+    = `least` on. Raises NotUniform for adjacent inputs whose paths do not match, LimitReached for more paths than
+    `limits` allows, NotConfirmed.
     """
     if not all(isinstance(solution(_pairs(own, cells, within)), Infeasible) for own, cells in paths.unmatched):
         raise NotUniform("inputs are compared without noise, and no shift leads from one outcome to the other")
