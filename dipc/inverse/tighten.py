@@ -1,9 +1,9 @@
 """Find the tightest constant: the least f such that a program is (alpha, f·beta, gamma)-accurate.
 
 f is the supremum of (1 - Pr)/beta over all cases of a question and all eps. It is found exactly: the critical points
-are isolated roots of the quotient's derivative, and the ends are limits. If only lower bounds of probabilities are
-known, f is enclosed: it is at least the factor that the exact probabilities need, and at most the factor that all
-bounds need.
+are isolated roots of the quotient's derivative, and the values at the ends of intervals are limits. If only lower
+bounds of probabilities are known, f is enclosed: it is at least the factor that the exact probabilities need, and at
+most the factor that all bounds need.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 The objective at a value s of the constants is K(s)·t(s). Here t is the least t = alpha·eps (gamma·eps, or eps) for
 which the claim holds, and K is the least constant for which the program is K·eps-private. All rates are multiples of
-eps, so to make a program as private as another, its noise is scaled by K/K', and t with it. A search without guarantees
-proposes values, which are evaluated exactly; the answer is the best evaluated value. Bounds over boxes
-(`dipc.inverse.cells`) prove how much better any other value may be.
+eps. So noise that is scaled by K makes the program eps-private, and t becomes K·t: the objective compares programs at
+equal privacy. A search without guarantees proposes values, which are evaluated exactly; the answer is the best
+evaluated value. Bounds over boxes (`dipc.inverse.cells`) prove how much better any other value may be.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 Linear programs propose the inputs where slacks of the answer's events are least or greatest, alone and in pairs. They
 also propose points between these and an inner point, and distant points in directions where a slack is unbounded.
-Floating-point estimates put them in order. Both are guesses: the caller decides each input like a row of a table.
+Floating-point estimates put the inputs in order. The order is a guess: the caller decides each input like a row of a
+table.
 """
 
 from __future__ import annotations

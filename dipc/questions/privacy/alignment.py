@@ -4,22 +4,22 @@
 the same laws, after choices with the same probabilities, the probability of an output in their union is the sum of its
 probabilities in the exits. The fewer inequalities bound an exit, the less has to be shifted.
 
-**One exit.** With X = N - mean the noises are centered. An exit is reached if some slacks a·X + s(u) are not negative;
-the noises of one-sided laws are among the slacks. Moving from u to u + d changes the slacks by L·d.
+**One exit.** With X = N - mean the noises are centered. An exit is reached if its slacks a·X + s(u) are not negative;
+the noises of one-sided laws are among the slacks. Moving from u to u + d changes the slacks by L·d, for a matrix L.
 
 1. Let t be a constant shift with a·t + L·d >= 0 for each slack, and with equal real outputs.
-2. It maps the exit at u into the same exit at u + d, injectively.
+2. The shift maps the exit at u into the same exit at u + d, injectively.
 3. The density falls at most by the factor e^(Σ rate·|t|·eps). The sum Σ rate·|t| is the *cost* of the shift.
 
 Exits exclude each other, each gives one value of the finite outputs, and its weight does not depend on u. So the
 greatest of the costs of all exits, times eps, bounds the loss of the program.
 
 **A pivot** is a noise whose shift depends on the other noises; it serves all exits with one output at once. It is
-needed if an output is split over exits that cannot be united. An example is the gap to the largest of the others, which
-may be any of them: no constant shift is cheap. Let x be one noise and y all others. Let E be exits that give the same
-finite outputs, after choices with the same probabilities, and E_y the conditions of such an exit on y and the inputs
-alone. Let t(y, u, d) be affine for each pair of exits. Suppose that for each u and each move d of the ball, except for
-noises of probability 0,
+needed if an output is split over exits that cannot be united. An example is the gap of one value to the largest of the
+others, which may be any of them: no constant shift is cheap. Let x be one noise and y all others. Let E be exits that
+give the same finite outputs, after choices with the same probabilities, and E_y the conditions of such an exit on y and
+the inputs alone. Let t(y, u, d) be affine for each pair of exits. Suppose that for each u and each move d of the ball,
+except for noises of probability 0,
 
 - no y is in E_y of two exits at u;
 - each point of E at u has its y in F_y at u + d for some exit F;

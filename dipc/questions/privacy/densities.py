@@ -13,9 +13,9 @@ integral for each output.
 
 **The delta** of a budget K·eps is the excess of the worst set, where p > e^{K·eps}·p'.
 
-1. In a cell with A = A'·e^{q·eps} this is the half-space q + (s - s')·y > K, for every eps. Its probabilities are
-   measures of half-spaces.
-2. In another cell where the densities have the same slopes, it is at each eps the whole cell or nothing.
+1. In a cell with A = A'·e^{q·eps} the worst set is the half-space q + (s - s')·y > K, for every eps. Its probabilities
+   are measures of half-spaces.
+2. In any other cell where the densities have the same slopes, the worst set is, at each eps, the whole cell or empty.
 3. Otherwise q(eps) = log(A/A')/eps varies with eps. At one eps it lies between rationals r and r + w. Then the
    half-space r + (s - s')·y > K is in the worst set. On the rest of the worst set p <= e^{K·eps + w·eps}·p', so the
    rest has an excess of at most w·eps times its probability.
@@ -31,7 +31,7 @@ which tests may toss a coin. Then a pair that moves every c_i as far as any pair
    fall as |v| grows, so a greater move is the better experiment.
 3. This remains so next to independent other experiments (Blackwell). So all divergences grow with each |v_i|.
 
-For L1, several c_i may move a little each. Let all N_i have one law, but for their scales if these may be any numbers.
+For L1, several c_i may move a little each. Let all N_i have one law, up to their scales if a scale may be any number.
 Let each input be part of one c_i alone. Let w_i be |v_i| divided by the scale of N_i, and w their sum. Then a pair in
 which one input moves alone, the one with the greatest w, is the worst. It suffices that telling N from N + w, for one
 noise of the law, is the better experiment than telling all N_i from all N_i + w_i:

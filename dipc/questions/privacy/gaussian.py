@@ -1,6 +1,6 @@
 """The Gaussian mechanism: exact privacy of outputs that are sums of inputs and independent normal noise.
 
-Moving from u to u + d moves output k by s_k, whose noise has the variance v_k. Only μ = √(Σ s_k²/v_k) matters: the
+Moving from u to u + d moves output k, whose noise has the variance v_k, by s_k. Only μ = √(Σ s_k²/v_k) matters: the
 likelihood ratio is a function of Σ s_k·o_k/v_k alone. So the outputs are as hard to tell apart as two normal numbers of
 variance 1 whose means are μ apart. With the budget b (Balle and Wang 2018),
 

@@ -14,10 +14,10 @@ been drawn around an input of its iteration.
 **Guards.** Comparisons of the inputs of an iteration without noise cut these inputs into finitely many cells. For each
 two cells γ and γ' with adjacent inputs, each path through γ is matched with its own path through γ'. Matched paths have
 the same answers, noises and heads. The second has only inequalities of the first, up to terms in the inputs. A shift
-leads from one path into the other. The conditions that the inputs impose are then affine on a polyhedron of pairs (q,
-q'), and costs are convex in them, so corners suffice if the polyhedron is bounded. For L1, the inputs move one after
-another, on a straight line from cell to cell. If the conditions of two cells agree on their common boundary, each part
-of the way stays in a cell.
+leads from one path into the other. The pairs of inputs in two such cells form a polyhedron. The conditions that the
+inputs impose are affine on it, and costs are convex, so corners suffice if the polyhedron is bounded. For L1, the
+inputs move one after another, on a straight line from cell to cell. If the conditions of two cells agree on their
+common boundary, each part of the way stays in a cell.
 
 **Choices** `choose` have weights that depend on no input: a path is matched with itself, with the same choices.
 
@@ -42,8 +42,8 @@ With all N_i given, B moves by at most as much as some X_i does when inputs move
 a pivot (see `alignment`): a·B + b·T keeps its value, and with it the way through the exit. The shift of T depends on
 the N_i, and not on T. The map is injective, keeps volumes, and costs what the farthest shift of T costs, for every m.
 
-**Rates that depend on m.** Rates that are multiples of each other share potentials, a base and a slope. Those of a rate
-r(m) cost at most r(m)·(base + n·slope), for every m.
+**Rates that depend on m.** Rates that are multiples of one function r(m) share potentials, a base and a slope. Shifts
+of their noises cost at most r(m)·(base + n·slope), for every m.
 """
 
 from __future__ import annotations

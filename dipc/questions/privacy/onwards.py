@@ -8,19 +8,20 @@ The parts of a run are bounded separately. For each head h from which the word c
 the noises alive there with two properties:
 
 1. Every run that ends the word from h is in H(h).
-2. Every run that makes a block from h to a head h' where it is in H(h') is in H(h).
+2. Every run that makes a block from h to a head h', and is in H(h') at h', is in H(h).
 
-Then each run of the word is in H at each of its heads. Let p be the least Σ rate·|N| before the blocks, c that in a
-block, and e that after them, each between points of H (linear programs). G' is at most -(p + k·c + e).
+Then each run of the word is in H at each of its heads. Consider the least Σ rate·|N| between points of H, found by
+linear programs: let it be b before the blocks, c in a block, and e after them. G' is at most -(b + k·c + e).
 
 Suppose that every block leads from one head back to this head, with the same noises t alive. Then the word has the
-probability M(k) = ∫ P(t)^k·g(t) dμ(t), where P is that of the block. Neither P, nor g, nor μ depends on k, as later
-iterations depend on the head alone. So M(k + i) <= M(k)·(sup P)^i, and P(t) is at most a polynomial in eps times
-e^(-c·eps). The known value of G' for one k then takes the place of p + k·c + e.
+probability M(k) = ∫ P(t)^k·g(t) dμ(t), where P(t) is the probability of the block. Neither P, nor g, nor μ depends on
+k, as later iterations depend on the head alone. So M(k + i) <= M(k)·(sup P)^i, and P(t) is at most a polynomial in eps
+times e^(-c·eps). The known value of G' for one k then takes the place of b + k·c + e.
 
-A run of a block that leads back to its head, with the same values of the noises alive there, may be repeated. With p',
-c' and e' for its parts, and choices whose weights do not tend to 0, G is at least -(p' + k·c' + e'). So the loss of the
-word grows by at least (c - c')·eps with each block. This is a lower bound of the constant for n + p·i queries.
+A run of a block that leads back to its head, with the same values of the noises alive there, may be repeated. Let its
+parts cost b', c' and e', and let the weights of its choices not tend to 0. Then G is at least -(b' + k·c' + e'). So the
+loss of the word grows by at least (c - c')·eps with each block. This is a lower bound of the constant for n + p·i
+queries.
 
 If all rates are multiples of one function r(m), a program for m queries at eps is one with constant rates at r(m)·eps.
 """
