@@ -136,7 +136,7 @@ class ThresholdBounds(Protocol):
         """Return an approximation of the threshold t for these `rates` of the noises, without a guarantee."""
 
     def learn(self, rates: Rates) -> None:
-        """Prepare for guesses at rates close to `rates`, so that they are quicker."""
+        """Prepare for quicker guesses at rates close to `rates`."""
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:
         """Return a number that is at most the threshold t, for all vectors of rates in a set.

@@ -145,7 +145,7 @@ def _among_rows(question: Question, claim: Claim, digits: int, progress: Progres
     for alpha in sorted({Fraction(0)} | {distance for distance in distances.values() if distance is not None}):
         above = {number for number, distance in distances.items() if distance is None or distance > alpha}
         if not above:
-            return answer(Status.NONE, f"from alpha = {alpha} on every row is vacuous", before)
+            return answer(Status.NONE, f"every row is vacuous if alpha is {alpha} or more", before)
         try:
             known, rows, reason = all_hold(claims_of(question.with_claim(alpha=alpha), progress, among=above))
         except KeyboardInterrupt:

@@ -209,7 +209,7 @@ class _Search:
         for claimed in self._open:
             settled = gamma_settled_at_zero(self._probabilities, claimed.row)
             if settled is not None and self._fails_at_zero(claimed, settled):
-                remark = "as eps goes to 0 the limit of Pr is below that of 1 - beta, whatever gamma is"
+                remark = "as eps tends to 0, the probability of a right answer falls below 1 - beta, whatever gamma is"
                 return self.answer(Status.NONE, None, (claimed.row.number,), remark)
         return None
 

@@ -475,7 +475,9 @@ class _Search:
         """
         core = self._selected_program.core
         if core.requires is not None or core.selection is not None:
-            raise OutsideFragment("values that were not tried are compared at all inputs, not at some of them")
+            raise OutsideFragment(
+                "values that were not tried are compared only if the claim is about all inputs, without `requires`"
+            )
         self._require_rates()
         base, rates = self._rates()
         whole = ConstantBox(tuple([each.low for each in self.varied]), tuple([each.high for each in self.varied]))
@@ -485,7 +487,7 @@ class _Search:
         costs = None
         if self.options.adjacent is not None:
             if self._private_inputs is None:
-                raise OutsideFragment("the constant of privacy has a bound for all adjacent real inputs")
+                raise OutsideFragment("the constant of privacy has a lower bound only for all adjacent real inputs")
             costs = LeastCosts(base)
         self.objective = Objective(self._thresholds(base, rates), rates, least, costs)
 

@@ -91,10 +91,7 @@ class ErrorRow(Record):
 
     @property
     def counterexample(self) -> dict[str, object] | None:
-        """The eps that refutes the claim, with the error there and the allowed error.
-
-        The result is None if the claim is not refuted.
-        """
+        """The eps that refutes the claim, with the error there and the allowed error; None if no eps does."""
         refuted = None if self.result is None else self.result.counterexample
         if refuted is None:
             return None

@@ -64,10 +64,10 @@ _EPS = tuple(Fraction(2) ** power for power in (-8, -5, -3, -1, 0, 1, 3, 6))
 
 
 def proposals(system: Sequence[Halfspace], forms: Iterable[Affine], slots: Sequence[int]) -> Iterator[Point]:
-    """Yield points in the set `system` at which one of `forms` is nearly least or greatest.
+    """Yield points in the set `system` at which one of `forms` is nearly least or greatest, each point once.
 
-    `system` is an intersection of half-spaces; strict ones are satisfied strictly. A point is a mapping with a value
-    for each of `slots`. Each point is yielded once.
+    `system` is an intersection of half-spaces; a strict half-space is satisfied strictly. A point is a mapping with a
+    value for each of `slots`.
     """
     inside = solution(system, slots)
     if isinstance(inside, Infeasible):

@@ -287,7 +287,10 @@ def test_integers_move_in_steps() -> None:
 def test_no_gamma_is_proved() -> None:
     shrinking = gamma_of(beta="1/10")
     assert shrinking.status is Status.NONE
-    assert shrinking.remark == "as eps goes to 0 the limit of Pr is below that of 1 - beta, whatever gamma is"
+    assert (
+        shrinking.remark
+        == "as eps tends to 0, the probability of a right answer falls below 1 - beta, whatever gamma is"
+    )
     spread = gamma_of(INTEGER, beta="min(1/2, exp(-eps))")
     assert (spread.status, spread.remark) == (Status.NONE, shrinking.remark)
     # The second output has no noise: from 5/2 on gamma decides nothing more about it.
@@ -397,7 +400,7 @@ def test_the_least_alpha_leaves_the_failing_rows_out() -> None:
     assert none.remark == "a row with dd = inf is never vacuous"
     empty = alpha_of(table=STEPS[:2], beta="1/10", gamma=1)
     assert (empty.status, empty.rows) == (Status.NONE, (2,))
-    assert empty.remark == "from alpha = 2 on every row is vacuous"
+    assert empty.remark == "every row is vacuous if alpha is 2 or more"
 
 
 def test_a_beta_that_falls_with_alpha() -> None:

@@ -487,9 +487,9 @@ class LoopCost:
 
     @staticmethod
     def greatest(ratios: Iterable[RationalFunction], least: int, proof: str = OF_SHIFTS) -> LoopCost:
-        """Build the cost that is the greatest of the functions `ratios` of m, for m >= `least`.
+        """Build the cost whose bound is the greatest of the functions `ratios` of m, for m >= `least`.
 
-        `proof` names its proof in reports.
+        `proof` names the proof of the bound in reports.
         """
         kept = _greatest(list(dict.fromkeys(ratios)), least)
         return LoopCost(tuple([LoopBound(ratio) for ratio in kept]), least, proof=proof)

@@ -466,7 +466,10 @@ class Rho(PrivacyAnswer):
 
     @property
     def proved(self) -> Ends | None:
-        """Decimals of at most 30 digits below and above ρ; ρ itself twice if it is known exactly."""
+        """Decimals of at most 30 digits below and above ρ; None if ρ is infinite.
+
+        If ρ is known exactly, both numbers are ρ itself.
+        """
         return None if self.value is None else outward_ends(self.value)
 
     @property

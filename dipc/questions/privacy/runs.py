@@ -45,7 +45,7 @@ class Factored:
 class FactorBase:
     """Pairwise coprime functions b_j such that given functions are products of powers of the b_j.
 
-    An element that divides a denominator of a given function is positive for every eps > 0.
+    A b_j that divides the denominator of a given function is positive for every eps > 0.
     """
 
     def __init__(self, values: Iterable[Closed], limits: Limits) -> None:
