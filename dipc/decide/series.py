@@ -214,7 +214,8 @@ class SeriesDecision:
     def _least_beta(self, *, near_zero: bool = False) -> PiecewiseForm:
         """Return a function that is at most beta, and contains no functions of the normal distribution.
 
-        With `near_zero`, it is close to beta for small eps. Raises OutsideFragment if none is known.
+        With `near_zero`, the function is close to beta for small eps. Raises OutsideFragment if no such function is
+        known.
         """
         if self.normal is None:
             return self.plain_beta

@@ -209,7 +209,7 @@ class Simplex:
         )
 
     def _maximize(self, number: int) -> bool:
-        """Maximize the linear form whose row has the number `number`. Return False if it has no upper bound."""
+        """Maximize the linear form whose row has the number `number`. Return False if the form has no upper bound."""
         while True:
             entering, up = -1, True
             for column, c in self._rows[number].items():

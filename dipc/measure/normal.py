@@ -890,8 +890,8 @@ def _pieces(values: Sequence[Spread], rows: _Rows) -> tuple[Spread | None, tuple
 def _canonical(center: Spread, pieces: tuple[NormalPiece, ...]) -> tuple[NormalPiece, ...]:
     """Return `pieces`, or the pieces for -t in place of the center t, whichever come first in a fixed order.
 
-    An event and its mirror image get the same result. `center` is the law of t. Only integrals over the whole line with
-    normal laws are changed.
+    So an event and its mirror image get the same result, if all laws are normal and the integral is over the whole
+    line. Otherwise `pieces` are returned unchanged. `center` is the law of t.
     """
     match pieces:
         case (NormalPiece(low=None, high=None, leaves=leaves),) if isinstance(center, Normal):

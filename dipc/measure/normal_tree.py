@@ -823,7 +823,7 @@ def _leaves(rows: _Rows, count: int, first: int) -> frozenset[int]:
 
     1. It occurs in exactly one half-space.
     2. Its half-spaces contain exactly one other value that is not a leaf.
-    3. Its half-spaces contain exactly two such values, and half-spaces without it connect them, too.
+    3. Its half-spaces contain exactly two such values, and the half-spaces without the leaf connect them, too.
 
     In cases 2 and 3, the value with the index `first` is tried before the others.
     """
