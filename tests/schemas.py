@@ -22,7 +22,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from dipc.algebra.record import _WORD, Record
 from dipc.auditing import Audit
-from dipc.decide.obligation import ClaimScope, FailureInterval, Verdict
+from dipc.decide.obligation import FailureInterval, Verdict
+from dipc.decide.scope import ClaimScope
 from dipc.execution import Runs
 from dipc.inverse.question import AlphaSolution, BetaSolution, EpsSolution, GammaSolution, Status
 from dipc.inverse.solve import Intervals

@@ -391,7 +391,13 @@ class _Question:
         if sign > 0:
             return [self._search(self._bound, self._beta, interval).decide()]
         if not interval.lower and interval.upper is None:
-            return [self.fails(interval, [_STRICT[0]])]
+            whole, middle = self.fails(interval, [_STRICT[0]]), known[len(known) // 2]
+            if whole.verdict is not Verdict.UNDECIDED:
+                return [whole]
+            return [
+                *self.confirm_sign(Interval(interval.lower, middle, False, True), sign, known[: len(known) // 2 + 1]),
+                *self.confirm_sign(Interval(middle, None, True, False), sign, known[len(known) // 2 :]),
+            ]
         if interval.lower and interval.upper is not None:
             return [self.fails(interval, [ExpPoly.ONE])]
         # Near an unbounded end the claim must fail strictly, which is not possible near a zero.

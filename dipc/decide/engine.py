@@ -32,8 +32,8 @@ from dipc.decide.obligation import (
     decide,
     failing_regions,
     holds_in_cells,
-    holds_in_scope,
 )
+from dipc.decide.scope import holds_in_scope
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound, BoundMeasurer, EnclosedForm, Measurer, Probability
 from dipc.noise.law import NoClosedForm

@@ -7,13 +7,12 @@ from contextlib import suppress
 from dataclasses import field, replace
 from enum import StrEnum
 from fractions import Fraction
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of, terms_at
 from dipc.algebra.limits import DecisionBudget, LimitReached, Limits, Undecided
 from dipc.algebra.numbers import outward
-from dipc.algebra.record import Record, json_object, json_value
+from dipc.algebra.record import Record, json_object
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound, Share
 from dipc.sign.chart import (
@@ -468,6 +467,9 @@ class Decision:
         return cls(Verdict.UNDECIDED, bound, reason=reason)
 
 
+#: What a beta without a closed form has.
+NORMAL_FUNCTIONS = "functions of the normal distribution"
+
 #: The reason for a bound that was only measured.
 MEASURED = "it was only measured: no claim was made about it"
 
@@ -664,224 +666,3 @@ def _unwritable(eps: Fraction) -> LimitReached:
     return LimitReached(
         None, f"the claim fails at eps = {eps}, but the numbers that show it have too many digits to write out"
     )
-
-
-# --- The scope of a claim: the values where beta < 1. Elsewhere 1 - beta <= 0, so every probability satisfies it ------
-#
-# The scope is the set where the bound 0 is less than 1 - beta, which is decided like every failure set.
-
-
-@frozen
-class ClaimScope(Record):
-    """The values of the variable at which a claim says something, because beta < 1: the maximal intervals `where`.
-
-    If they are not known, `where` is empty and `reason` says why; else `reason` is None.
-    """
-
-    where: tuple[FailureInterval, ...]
-    reason: str | None = None
-
-    @property
-    def is_vacuous(self) -> bool:
-        """True if it is proved that beta >= 1 everywhere, so that the claim is vacuous."""
-        return not self.where and self.reason is None
-
-    def as_json(self) -> list[dict[str, Any]] | None:
-        """The intervals of the scope; None (null in JSON) if it is undecided."""
-        return None if self.reason is not None else json_value(self.where)
-
-
-def claim_scope(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> ClaimScope:
-    """Return where a claim with this `beta` is not vacuous: the parts of `intervals` with beta < 1.
-
-    The scope is undecided past one of `limits`. If `intervals` is all eps > 0, the result for beta(c·eps) is computed
-    from that for beta(eps), so that rows with different distances share one computation.
-    """
-    if beta.closed is None or intervals != (Interval.POSITIVE,):
-        return _claim_scope(beta, intervals, limits)
-    value = beta.closed.value
-    scale = max([abs(q) for poly in fraction_of(value) for _, q, _ in poly.terms()], default=_ZERO)
-    if scale in (0, 1):
-        return _claim_scope(beta, intervals, limits)
-    saying = _claim_scope(BetaForm(value.scaled(1 / scale)), intervals, limits)
-    return replace(saying, where=tuple([_stretched(failing, scale) for failing in saying.where]))
-
-
-def _stretched(failing: FailureInterval, scale: Fraction) -> FailureInterval:
-    """Return the interval of all eps for which `scale`·eps is in `failing`."""
-    start, end = (
-        EndPoint(each.low / scale, None if each.high is None else each.high / scale, each.included)
-        for each in (failing.start, failing.end)
-    )
-    return FailureInterval(start, end)
-
-
-#: The bits of the lower end of an interval on which a claim is decided because beta < 1 there.
-_SCOPE_BITS = 6
-
-
-@lru_cache(maxsize=4096)
-def _claim_scope(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> ClaimScope:
-    if not beta.has_cells:
-        assert isinstance(beta, normals.NormalBeta)
-        low, high = beta.enclosure(intervals[0].inner_point)
-        if beta.sum.is_number and low >= 1:
-            return ClaimScope(())
-        if beta.sum.is_number and high < 1:
-            ends = [
-                (EndPoint(i.lower, i.lower, i.lower_closed), EndPoint(i.upper or i.lower, i.upper, i.upper_closed))
-                for i in intervals
-            ]
-            return ClaimScope(tuple([FailureInterval(*both) for both in ends]))
-        falling = _scope_of_falling(beta.sum, intervals)
-        return (
-            ClaimScope((), f"where beta is less than 1, as it has {NORMAL_FUNCTIONS}") if falling is None else falling
-        )
-    where: list[FailureInterval] = []
-    try:
-        for interval in intervals:
-            regions = failing_regions(ClosedForm(ExpPoly.ZERO), beta, interval, limits)
-            where += failure_intervals(regions, limits)
-    except Undecided as undecided:
-        return ClaimScope((), undecided.reason)
-    return ClaimScope(tuple(where))
-
-
-#: What a beta without a closed form has.
-NORMAL_FUNCTIONS = "functions of the normal distribution"
-
-#: The bits of the value of eps at which a falling beta is 1, beyond those of its integer part.
-_ROOT_BITS = 110
-
-
-def _scope_of_falling(beta: normals.NormalSum, intervals: tuple[Interval, ...]) -> ClaimScope | None:
-    """Return the set of eps in `intervals` with `beta` < 1, for a `beta` that falls as eps grows.
-
-    Only for these eps does a claim with this beta state anything. The result is None if `beta` is not shown to fall, or
-    if an end of the set is not found.
-    """
-    if not beta.falls or any(function.fixed for function in beta.terms):
-        return None
-    last = sum((c for k, q, c in beta.plain.terms() if not k and not q), _ZERO)
-    where: list[FailureInterval] = []
-    for interval in intervals:
-        start, end = interval.lower, interval.upper
-        # A beta that falls is less than its value, or its limit, at the start.
-        begins = beta.at_zero <= 1 if not start else _is_below_one(beta, start)
-        finishes = last < 1 if end is None else _is_below_one(beta, end)
-        if begins is None or finishes is None:
-            return None
-        if not finishes:
-            continue
-        root = EndPoint(start, start, interval.lower_closed)
-        if not begins:
-            cell = _where_one(beta, start, end)
-            if cell is None:
-                return None
-            root = EndPoint(*cell, False)
-        upper = EndPoint(_ZERO, None, False) if end is None else EndPoint(end, end, interval.upper_closed)
-        where.append(FailureInterval(root, upper))
-    return ClaimScope(tuple(where))
-
-
-def _is_below_one(beta: normals.NormalSum, eps: Fraction) -> bool | None:
-    """Return True if `beta` < 1 at `eps` > 0, False if `beta` > 1, and None if the enclosure of `beta` contains 1."""
-    low, high = beta.enclosure(eps, 4 * _ROOT_BITS)
-    return True if high < 1 else False if low > 1 else None
-
-
-def _where_one(beta: normals.NormalSum, low: Fraction, end: Fraction | None) -> tuple[Fraction, Fraction] | None:
-    """Return rationals around the eps between `low` and `end` at which `beta`, which falls, is 1.
-
-    Return None if the enclosure of `beta` contains 1 at some eps of the search. An `end` of None is infinity.
-    """
-    high = end or low + 1
-    while end is None and _is_below_one(beta, high) is False:
-        low, high = high, 2 * high
-    for _ in range(_ROOT_BITS):
-        middle = (low + high) / 2
-        below = _is_below_one(beta, middle)
-        if below is None:
-            return None
-        low, high = (low, middle) if below else (middle, high)
-    return low, high
-
-
-def holds_in_scope(bound: ClosedForm, beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> bool:
-    """Return True only if `bound` >= 1 - `beta` on `intervals`; the bound must be nowhere negative.
-
-    The inequality then holds where beta >= 1, so that it is only decided where beta < 1, or on slightly more. This
-    saves time: the sign of a long closed form takes longest near 0, where beta usually exceeds 1. Raises LimitReached
-    if the work exceeds `limits`.
-    """
-    if not beta.has_cells:
-        return False
-    scope = claim_scope(beta, intervals, limits)
-    if scope.reason is not None:
-        return False
-    parts = [[part for interval in intervals if (part := _around(failing, interval))] for failing in scope.where]
-    assert all(parts), "the scope is in the intervals"
-    return all(holds_in_cells(bound.value, beta, part, limits) for each in parts for part in each)
-
-
-def _around(failing: FailureInterval, interval: Interval) -> Interval | None:
-    """Return a part of `interval` that contains all points of `failing` in the interval, or None if there are none.
-
-    Its lower end may be smaller than that of `failing`, so that it is a number with few digits.
-    """
-    low, high = failing.start.low, failing.end.high
-    if low > interval.lower:
-        exponent = low.numerator.bit_length() - low.denominator.bit_length() - _SCOPE_BITS
-        unit = Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
-        low = low // unit * unit
-    low = max(low, interval.lower)
-    if high is None or (interval.upper is not None and high > interval.upper):
-        high = interval.upper
-    if high is not None and (low > high or (low == high and low not in interval)):
-        return None
-    return interval.subinterval(low, high)
-
-
-def join_scopes(all_of: Iterable[ClaimScope]) -> ClaimScope:
-    """Return the union of the scopes in `all_of`. Ends are taken as equal if their enclosures overlap."""
-    distinct = dict.fromkeys(all_of)
-    reason = next((saying.reason for saying in distinct if saying.reason is not None), None)
-    stretches = sorted(
-        {interval for saying in distinct for interval in saying.where},
-        key=lambda interval: (interval.start.low, interval.end.low),
-    )
-    merged: list[FailureInterval] = []
-    for failing in stretches:
-        if merged and _meet(merged[-1].end, failing.start):
-            before = merged.pop()
-            failing = FailureInterval(_earlier_start(before.start, failing.start), _later_end(before.end, failing.end))
-        merged.append(failing)
-    return ClaimScope(tuple(merged), reason)
-
-
-def _meet(end: EndPoint, start: EndPoint) -> bool:
-    """Return False only if there is a gap between an interval that ends at `end` and one that starts at `start`.
-
-    A single point is a gap, too: `end` and `start` are the same number then, and neither interval includes it.
-    """
-    if end.high is None or end.high > start.low:
-        return True
-    return end.high == start.low and not (end.exact and start.exact and not end.included and not start.included)
-
-
-def _earlier_start(one: EndPoint, other: EndPoint) -> EndPoint:
-    assert one.high is not None
-    assert other.high is not None
-    if one.high < other.low or one.low == other.low == one.high:
-        return EndPoint(one.low, one.high, one.included or (other.exact and other.low == one.low and other.included))
-    return EndPoint(one.low, min(one.high, other.high), one.included)
-
-
-def _later_end(one: EndPoint, other: EndPoint) -> EndPoint:
-    if one.high is None or other.high is None:
-        return one if one.high is None else other
-    if one.high < other.low:
-        return other
-    if other.high < one.low:
-        return one
-    return EndPoint(max(one.low, other.low), max(one.high, other.high), one.included or other.included)

@@ -36,7 +36,6 @@ from dipc.decide.engine import (
 )
 from dipc.decide.obligation import (
     MEASURED,
-    ClaimScope,
     Counterexample,
     Decision,
     EndPoint,
@@ -45,6 +44,7 @@ from dipc.decide.obligation import (
     Verdict,
     Worst,
 )
+from dipc.decide.scope import ClaimScope
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Happening, RunGraph
 from dipc.measure.measure import Bound, Measurer, Share

@@ -30,17 +30,8 @@ from dipc.claims.expression import ClaimExpression
 from dipc.claims.table import Table, TableGiven
 from dipc.claims.transcendental import as_written, enclosed_claim, raised
 from dipc.decide.engine import Engine
-from dipc.decide.obligation import (
-    ClaimScope,
-    EndPoint,
-    Obligation,
-    TypedEnds,
-    Verdict,
-    claim_scope,
-    holds_in_cells,
-    join_scopes,
-    with_typed_ends,
-)
+from dipc.decide.obligation import EndPoint, Obligation, TypedEnds, Verdict, holds_in_cells, with_typed_ends
+from dipc.decide.scope import ClaimScope, claim_scope, join_scopes
 from dipc.deprecated import former_method, former_property
 from dipc.frozen import frozen
 from dipc.measure.measure import Bound, EnclosedForm, Probability

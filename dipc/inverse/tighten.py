@@ -25,8 +25,9 @@ from dipc.algebra.numbers import dyadic
 from dipc.claims.claim import intervals_text
 from dipc.claims.table import TableGiven
 from dipc.decide.engine import Engine
-from dipc.decide.obligation import Bound, ClaimScope, Obligation, Verdict
+from dipc.decide.obligation import Bound, Obligation, Verdict
 from dipc.decide.scaled import constants_of, scaled_obligation, with_least_constants
+from dipc.decide.scope import ClaimScope
 from dipc.deprecated import former_property
 from dipc.frozen import frozen
 from dipc.inverse.question import (

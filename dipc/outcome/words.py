@@ -17,7 +17,8 @@ from dipc.algebra.numbers import decimal, exact_text, magnitude, round_down, rou
 from dipc.algebra.record import field_values
 from dipc.claims.claim import FREE, claim_expression
 from dipc.claims.table import Table
-from dipc.decide.obligation import ClaimScope, EndPoint, FailureInterval, Verdict
+from dipc.decide.obligation import EndPoint, FailureInterval, Verdict
+from dipc.decide.scope import ClaimScope
 from dipc.frozen import LazyModule, frozen
 from dipc.options import Options
 from dipc.outcome.outcome import GLUE, ExitStatus, Tone

@@ -22,7 +22,8 @@ from dipc.algebra.limits import Undecided
 from dipc.chain.state import Affine, Constraint, contradict
 from dipc.claims.claim import FREE, ClaimOptions
 from dipc.decide.engine import Engine
-from dipc.decide.obligation import Asking, Bound, Decision, Obligation, Verdict, claim_scope
+from dipc.decide.obligation import Asking, Bound, Decision, Obligation, Verdict
+from dipc.decide.scope import claim_scope
 from dipc.frozen import LazyModule, frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.program.ideal import Answer, Distances, Ideal, Region

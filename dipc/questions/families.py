@@ -32,7 +32,8 @@ from dipc.claims.expression import DISTANCES
 from dipc.claims.given import Cell, value_of
 from dipc.claims.table import PackedRows, Row
 from dipc.decide.engine import Engine
-from dipc.decide.obligation import ClaimScope, Obligation, Verdict, claim_scope
+from dipc.decide.obligation import Obligation, Verdict
+from dipc.decide.scope import ClaimScope, claim_scope
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event

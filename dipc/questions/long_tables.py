@@ -41,7 +41,8 @@ from dipc.claims.table import (
 )
 from dipc.claims.transcendental import enclosed_claim
 from dipc.decide.engine import Done, Engine, Performer, Task, fingerprint
-from dipc.decide.obligation import ClaimScope, Verdict, join_scopes
+from dipc.decide.obligation import Verdict
+from dipc.decide.scope import ClaimScope, join_scopes
 from dipc.frozen import LazyModule, frozen
 from dipc.options import Options
 from dipc.program.inputs import completed, contradiction

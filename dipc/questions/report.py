@@ -23,15 +23,8 @@ from dipc.algebra.record import Record, json_object
 from dipc.chain.state import Affine, Constraint, affine_text, comparison_text
 from dipc.claims.claim import Claim, Terms, intervals_text
 from dipc.claims.table import Row
-from dipc.decide.obligation import (
-    ClaimScope,
-    Counterexample,
-    Decision,
-    FailureInterval,
-    Obligation,
-    Verdict,
-    join_scopes,
-)
+from dipc.decide.obligation import Counterexample, Decision, FailureInterval, Obligation, Verdict
+from dipc.decide.scope import ClaimScope, join_scopes
 from dipc.deprecated import former_property
 from dipc.frozen import LazyModule, frozen
 from dipc.sign.interval import Interval

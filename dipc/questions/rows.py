@@ -13,8 +13,9 @@ from dipc.claims.claim import FREE, Claim, ClaimOptions, Terms, gamma_warnings, 
 from dipc.claims.given import CellPool
 from dipc.claims.table import Row, Table
 from dipc.decide.engine import Engine, Underway, results_in_order
-from dipc.decide.obligation import Asking, ClaimScope, Decision, Obligation, Verdict, claim_scope, join_scopes
+from dipc.decide.obligation import Asking, Decision, Obligation, Verdict
 from dipc.decide.scaled import constants_of, scaled_obligation, with_constants
+from dipc.decide.scope import ClaimScope, claim_scope, join_scopes
 from dipc.frozen import LazyModule, frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.measure import Bound

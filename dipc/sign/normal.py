@@ -225,36 +225,22 @@ class NormalSum:
         return None
 
     def _at_zero(self) -> Fraction | None:
-        return None if any(function.fixed for function in self.terms) else self.at_zero
-
-    @property
-    def at_zero(self) -> Fraction:
-        """The limit of the sum for eps -> 0, if no function is fixed."""
+        """The limit of the sum for eps -> 0, or None if it may be irrational."""
+        if any(function.fixed for function in self.terms):
+            return None
         return sum((c for f in (self.plain, *self.terms.values()) for k, _, c in f.terms() if not k), _ZERO)
 
-    @property
-    def falls(self) -> bool:
-        """True if the form of the summands shows that the sum falls strictly as eps grows. False proves nothing.
-
-        Each summand must be a number, a positive multiple of e^{-q·eps} with q >= 0, or the product of such a multiple
-        and one of the functions.
-        """
-        weights = [(q, c) for f in (self.plain, *self.terms.values()) for k, q, c in f.terms() if not k]
-        powers = any(k for f in (self.plain, *self.terms.values()) for k, _, _ in f.terms())
-        numbers = [c for k, q, c in self.plain.terms() if not k and not q]
-        positive = sum(1 for q, c in weights if q <= 0 and c > 0)
-        negative = sum(1 for c in numbers if c < 0)
-        return not self.is_number and not powers and positive + negative == len(weights)
-
     def positive_to_infinity(self, start: Fraction) -> bool:
-        """True if the sum is proved positive for every eps >= `start`. The field `plain` must be 0."""
+        """True if the sum is proved positive for every eps >= `start`."""
+        if not self.plain.is_zero():
+            return self._is_positive_from(start)
         weights: list[tuple[NormalFunction, Fraction]] = []
         for function, weight in self.terms.items():
             ((k, q, c), *more) = weight.terms()
             if more or k or q:
                 return False
             weights.append((function, c))
-        if not self.plain.is_zero() or not weights:
+        if not weights:
             return False
         least = weights[0][0].rate
         for function, _ in weights[1:]:
@@ -286,6 +272,26 @@ class NormalSum:
                     total += weight_ball * b * falling * (scale.erfc() if function.fixed else 1)
                 else:
                     total += weight_ball / (scale * root_of_pi) * falling
+            return bool(total > 0)
+
+    def _is_positive_from(self, start: Fraction) -> bool:
+        """True if the constants in `plain` are greater than all negative summands at `start`, which all rise from it.
+
+        A negative multiple of e^{-q·eps} with q >= 0 rises, and so does its product with one of the functions. Positive
+        summands other than constants are replaced by 0.
+        """
+        with flint.ctx.workprec(_BITS):
+            total, eps = flint.arb(0), flint.arb(to_fmpq(start))
+            for function, weight in [(None, self.plain), *self.terms.items()]:
+                for k, q, c in weight.terms():
+                    if c > 0 and (function is not None or k or q):
+                        continue
+                    if k or q > 0:
+                        return False
+                    summand = flint.arb(to_fmpq(c)) * (eps * flint.arb(to_fmpq(q))).exp()
+                    if function is not None:
+                        summand *= function.taylor_series(flint.arb_series([eps]))[0]
+                    total += summand
             return bool(total > 0)
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
-from dipc.decide import obligation
-from dipc.decide.obligation import claim_scope
+from dipc.decide import scope
+from dipc.decide.scope import claim_scope
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
 
@@ -34,7 +34,7 @@ def random_beta(chance: random.Random) -> ExpPoly:
 def test_where_is_the_same_as_decided_directly(seed: int) -> None:
     chance = random.Random(f"saying {seed}")
     beta = BetaForm(random_beta(chance))
-    found, directly = claim_scope(beta, POSITIVE, LIMITS), obligation._claim_scope(beta, POSITIVE, LIMITS)
+    found, directly = claim_scope(beta, POSITIVE, LIMITS), scope._claim_scope(beta, POSITIVE, LIMITS)
     assert (found.reason, len(found.where)) == (directly.reason, len(directly.where))
     for part, other in zip(found.where, directly.where, strict=True):
         for end, there in ((part.start, other.start), (part.end, other.end)):
@@ -45,11 +45,11 @@ def test_where_is_the_same_as_decided_directly(seed: int) -> None:
 
 
 def test_it_is_decided_once_for_all_distances() -> None:
-    obligation._claim_scope.cache_clear()
+    scope._claim_scope.cache_clear()
     for alpha in range(1, 200):
         beta = ExpPoly.term(6, 0, -Fraction(alpha, 16))
         (part,) = claim_scope(BetaForm(beta), POSITIVE, LIMITS).where
         # 6*exp(-alpha*eps/16) < 1 from 16*log(6)/alpha on.
         assert part.start.high is not None
         assert float(part.start.low) == pytest.approx(16 * log(6) / alpha)
-    assert obligation._claim_scope.cache_info().misses == 1
+    assert scope._claim_scope.cache_info().misses == 1

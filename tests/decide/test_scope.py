@@ -12,7 +12,8 @@ import dipc
 from benchmarks.mechanisms import MECHANISMS
 from dipc.algebra.exppoly import ClosedForm, ExpPoly
 from dipc.algebra.limits import Limits
-from dipc.decide.obligation import Verdict, decide, holds_in_scope
+from dipc.decide.obligation import Verdict, decide
+from dipc.decide.scope import holds_in_scope
 from dipc.sign import roots
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm

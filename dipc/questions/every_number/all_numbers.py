@@ -22,7 +22,8 @@ from dipc.claims.claim import ClaimOptions
 from dipc.claims.conditions import below_one
 from dipc.claims.expression import ClaimExpression
 from dipc.decide.engine import Engine
-from dipc.decide.obligation import Asking, Verdict, claim_scope, decide, join_scopes
+from dipc.decide.obligation import Asking, Verdict, decide
+from dipc.decide.scope import claim_scope, join_scopes
 from dipc.frozen import LazyModule, frozen
 from dipc.program.program import Program
 from dipc.questions.every_input import EveryInput
