@@ -27,7 +27,7 @@ from dipc.sign.chart import (
     simplest_in_gap,
 )
 from dipc.sign.chart import Decision as SignDecision
-from dipc.sign.interval import Interval
+from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.piecewise import BetaForm, FormCell, PiecewiseForm
 from dipc.sign.roots import Root, refine
 
@@ -204,7 +204,7 @@ def slack(bound: Closed, beta: PiecewiseForm, eps: Fraction) -> tuple[ExpPoly, E
 class SlackCell:
     """A part of a failing interval, from `lower` to `upper`, on which the slack is `numerator`/`denominator`.
 
-    The slack is bound - 1 + beta. `sample` is a rational inside this part.
+    The slack is bound - 1 + beta. If the slack is constant, `sample` is a rational inside this part.
     """
 
     lower: RegionEnd
@@ -305,11 +305,12 @@ def end_point(end: RegionEnd, enclose: Callable[[Root], tuple[Fraction, Fraction
 class CellDecision:
     """The decision on one cell of beta, an interval on which beta is one closed form.
 
-    On the cell, Pr >= 1 - beta if and only if the function `obligation` is >= 0. `decision` tells whether this function
-    is >= 0 on the whole of a slightly larger interval with rational ends.
+    On the cell, Pr >= 1 - beta if and only if the function `obligation` is >= 0. Divided by the positive `denominator`
+    it is the slack. `decision` tells whether it is >= 0 on the whole of a slightly larger interval with rational ends.
     """
 
     obligation: ExpPoly
+    denominator: ExpPoly
     decision: SignDecision
 
 
@@ -319,9 +320,7 @@ class DecisionInCells:
 
     - `cells` has a decision for each cell, an interval on which beta is one closed form.
     - `witness`: None if the claim holds on the whole interval, else an eps with Pr < 1 - beta, as simple as possible.
-    - `regions` are all eps with Pr < 1 - beta, or None past a limit.
-    - `arrangement` has the roots of all functions of the decision in order, with a sample between any two neighboring
-      roots. It is only set if beta has several closed forms and the claim fails; None also past a limit.
+    - `failures` are all maximal intervals with Pr < 1 - beta, or None past a limit.
 
     The decision on a cell may say that the claim fails although it holds on `interval`: the function of the cell is
     then negative only just outside the cell.
@@ -330,8 +329,12 @@ class DecisionInCells:
     interval: Interval
     cells: tuple[CellDecision, ...]
     witness: Fraction | None
-    regions: tuple[FailureRegion, ...] | None = ()
-    arrangement: Arrangement | None = None
+    failures: tuple[Failure, ...] | None = ()
+
+    @property
+    def regions(self) -> tuple[FailureRegion, ...] | None:
+        """The failing intervals as pairs of ends, or None past a limit."""
+        return None if self.failures is None else tuple([(cells[0].lower, cells[-1].upper) for cells in self.failures])
 
 
 def decide_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, limits: Limits) -> DecisionInCells:
@@ -349,13 +352,17 @@ def decide_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, l
     if all(isinstance(decision.decision, Holds) for decision in cells):
         return DecisionInCells(interval, cells, witness=None)
     if len(cells) == 1 and isinstance(only := cells[0].decision, Fails):
-        return DecisionInCells(interval, cells, only.witness, only.regions)
+        inside = only.witness if interval.is_point else simplest_between(interval.lower, interval.upper)
+        numerator, denominator = cells[0].obligation, cells[0].denominator
+        failing = [(SlackCell(*ends, numerator, denominator, inside),) for ends in only.regions]
+        return DecisionInCells(interval, cells, only.witness, tuple(failing))
     functions = list(beta.conditions())
     functions += [decision.obligation for decision in cells if not decision.obligation.is_zero()]
     try:
         arrangement = arrange(functions, interval, limits)
     except LimitReached:
-        witness = _witness(probability, beta, cells, limits)
+        outside = (one.decision.witness for one in cells if isinstance(one.decision, Fails))
+        witness = next((eps for eps in outside if _fails_at(probability, beta, eps, limits)), None)
         if witness is None:
             raise
         return DecisionInCells(interval, cells, witness, None)
@@ -363,10 +370,8 @@ def decide_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, l
     if not any(fails):
         return DecisionInCells(interval, cells, witness=None)
     witness = _simplest_witness(probability, beta, arrangement, fails, limits)
-    regions = [
-        (failure[0].lower, failure[-1].upper) for failure in failures(probability, beta, arrangement, functions, limits)
-    ]
-    return DecisionInCells(interval, cells, witness, tuple(regions), arrangement)
+    every = failures(probability, beta, arrangement, functions, limits)
+    return DecisionInCells(interval, cells, witness, tuple(every))
 
 
 def failing_regions(
@@ -399,19 +404,12 @@ def holds_in_cells(probability: Closed, beta: PiecewiseForm, interval: Interval,
 
 
 def _decided(probability: Closed, beta: PiecewiseForm, cell: FormCell, limits: Limits) -> CellDecision:
-    obligation, _ = slack(probability, beta, cell.sample)
-    return CellDecision(obligation, decide_nonnegative(obligation, cell.hull, limits))
+    obligation, denominator = slack(probability, beta, cell.sample)
+    return CellDecision(obligation, denominator, decide_nonnegative(obligation, cell.hull, limits))
 
 
 def _fails_at(probability: Closed, beta: PiecewiseForm, eps: Fraction, limits: Limits) -> bool:
     return sign_at(slack(probability, beta, eps)[0], eps, limits) < 0
-
-
-def _witness(
-    probability: Closed, beta: PiecewiseForm, decisions: Sequence[CellDecision], limits: Limits
-) -> Fraction | None:
-    result = [decision.witness for cell_decision in decisions if isinstance(decision := cell_decision.decision, Fails)]
-    return next((eps for eps in result if _fails_at(probability, beta, eps, limits)), None)
 
 
 def _simplest_witness(
@@ -486,31 +484,23 @@ R = TypeVar("R")
 Asking = Generator[Obligation | Bound, Decision, R]
 
 
-def failing_intervals(
-    bound: ClosedForm, beta: BetaForm, result: Iterable[DecisionInCells], digits: int, limits: Limits
-) -> tuple[FailureInterval, ...]:
-    """Return the exact set of eps with `bound` < 1 - `beta`, as its maximal intervals, in increasing order.
+def failing_intervals(result: Iterable[DecisionInCells], digits: int, limits: Limits) -> tuple[FailureInterval, ...]:
+    """Return the exact set of eps where an obligation fails, as its maximal intervals, in increasing order.
 
-    `result` has the decision on each interval of the obligation, whose regions must be known. Irrational ends are cut
-    off after `digits` significant digits, with `high` one unit of the last digit more. Each interval has its worst eps
-    and the shortfall at this eps, enclosed to `digits` digits too. Raises LimitReached if the work exceeds `limits`.
+    `result` has the decision on each interval of the obligation, whose failing intervals must be known. Irrational ends
+    are cut off after `digits` significant digits, with `high` one unit of the last digit more. Each interval has its
+    worst eps and the shortfall at this eps, enclosed to `digits` digits too. Raises LimitReached if the work exceeds
+    `limits`.
     """
+
+    def shown(end: RegionEnd) -> EndPoint:
+        return end_point(end, lambda root: optimum.root_cell(root, digits, limits))
+
     return tuple(
-        FailureInterval(
-            _end_point(failure[0].lower, digits, limits),
-            _end_point(failure[-1].upper, digits, limits),
-            _worst(failure, digits, limits),
-        )
+        FailureInterval(shown(failure[0].lower), shown(failure[-1].upper), _worst(failure, digits, limits))
         for decision in result
-        if decision.witness is not None
-        for failure in _failures(bound, beta, decision, limits)
+        for failure in decision.failures or ()
     )
-
-
-def _failures(bound: ClosedForm, beta: BetaForm, cells: DecisionInCells, limits: Limits) -> list[Failure]:
-    functions = [*beta.conditions(), *[cell.obligation for cell in cells.cells if not cell.obligation.is_zero()]]
-    arrangement = cells.arrangement or arrange(functions, cells.interval, limits)
-    return failures(bound.value, beta, arrangement, functions, limits)
 
 
 def _worst(failure: Failure, digits: int, limits: Limits) -> Worst:
@@ -541,10 +531,6 @@ def _worst_eps(peak: optimum.Peak, sample: Fraction, digits: int, limits: Limits
             return None
         case optimum.Far.EVERYWHERE:
             return sample, sample
-
-
-def _end_point(end: RegionEnd, digits: int, limits: Limits) -> EndPoint:
-    return end_point(end, lambda root: optimum.root_cell(root, digits, limits))
 
 
 # --- From a measured bound to a decision: the sign of bound - 1 + beta on the intervals of eps ------------------------
@@ -597,7 +583,7 @@ def decide(
     known = () if reasons else tuple(failing)
     if known and digits is not None:
         with suppress(Undecided):  # past a limit the less precise intervals are kept
-            known = failing_intervals(bound, beta, [result for result in proof if result is not None], digits, limits)
+            known = failing_intervals([result for result in proof if result is not None], digits, limits)
     return Decision(Verdict.INACCURATE, bound, failure, known, proof=tuple(proof))
 
 

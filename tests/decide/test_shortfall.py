@@ -43,7 +43,7 @@ def failing(
 ) -> tuple[FailureInterval, ...]:
     limits = limits or Limits()
     form = PiecewiseForm(beta.value)
-    return failing_intervals(bound, form, [decide_cells(bound.value, form, interval, limits)], digits, limits)
+    return failing_intervals([decide_cells(bound.value, form, interval, limits)], digits, limits)
 
 
 # --- known sets ------------------------------------------------------------------------------------
