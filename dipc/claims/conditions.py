@@ -15,7 +15,7 @@ from dipc.algebra.record import Record
 from dipc.claims.claim import Claim, Key
 from dipc.claims.expression import DISTANCES, ClaimExpression, summands
 from dipc.frozen import frozen
-from dipc.sign.chart import Fails, Holds, decide_nonnegative
+from dipc.sign.chart import Fails, decide_nonnegative, is_nowhere_negative
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import sign_throughout
 from dipc.text.ast import (
@@ -238,7 +238,7 @@ def _growth(value: Parametric, name: str) -> bool | GrowthWitness:
 
 def _holds(function: ExpPoly, interval: Interval) -> bool:
     try:
-        return isinstance(decide_nonnegative(function, interval), Holds)
+        return is_nowhere_negative(function, (interval,))
     except Undecided:
         return False
 

@@ -16,14 +16,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import assert_never
 
 import flint
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import dyadic, magnitude, round_down, to_fmpq
-from dipc.decide.obligation import Decision, EndPoint, FailureInterval, Obligation, Verdict
+from dipc.decide.obligation import Decision, EndPoint, FailureInterval, Obligation, Verdict, end_point
 from dipc.decide.series import SeriesDecision
 from dipc.frozen import frozen
 from dipc.measure.measure import Bound, BoundMeasurer
@@ -169,16 +168,9 @@ def end_of(cut: EpsCut, digits: int, limits: Limits) -> EndPoint:
 
     The end is not marked as belonging to the interval. Raises LimitReached beyond `limits`.
     """
-    match cut.place:
-        case None:
-            return EndPoint(Fraction(0), None, False)
-        case Fraction():
-            return EndPoint(cut.place, cut.place, False)
-        case Root():
-            return EndPoint(*root_cell(cut.place, digits, limits), False)
-        case EnclosedRoot():
-            return EndPoint(*cut.place.cell(digits), False)
-    assert_never(cut.place)
+    if isinstance(cut.place, EnclosedRoot):
+        return EndPoint(*cut.place.cell(digits), False)
+    return end_point(RegionEnd(cut.place, closed=False), lambda root: root_cell(root, digits, limits))
 
 
 class _Signs:

@@ -257,7 +257,13 @@ class Engine:
                     if tried.verdict is not Verdict.UNDECIDED:
                         return tried
                 measured = self.bounds.measure(bound)
-            elif obligation is not None and self._brief is not None and _has_costly_sign(measured):
+            elif (
+                obligation is not None
+                and self._brief is not None
+                and any(
+                    len(poly) >= _MANY_TERMS and poly.degree() >= _HIGH_DEGREE for poly in fraction_of(measured.value)
+                )
+            ):
                 tried = self._by_series(obligation)
                 # The digits of failing intervals need the closed form.
                 if tried.verdict is Verdict.ACCURATE or (tried.verdict is Verdict.INACCURATE and self.digits is None):
@@ -334,7 +340,8 @@ class Engine:
         """
         bound = obligation.bound
         nonnegative = bound.has_probabilities and bound.constant >= 0
-        if self.keep_proofs or not nonnegative or not _is_long(measured):
+        is_long = any(len(poly) >= _SOME_TERMS for poly in fraction_of(measured.value))
+        if self.keep_proofs or not nonnegative or not is_long:
             return False
         try:
             return holds_in_scope(measured, obligation.beta, obligation.intervals, self.limits)
@@ -374,14 +381,6 @@ _MANY_TERMS, _HIGH_DEGREE = 400, 100_000
 
 #: The number of terms from which the sign of a closed form is first decided where beta < 1.
 _SOME_TERMS = 12
-
-
-def _is_long(form: ClosedForm) -> bool:
-    return any(len(poly) >= _SOME_TERMS for poly in fraction_of(form.value))
-
-
-def _has_costly_sign(form: ClosedForm) -> bool:
-    return any(len(poly) >= _MANY_TERMS and poly.degree() >= _HIGH_DEGREE for poly in fraction_of(form.value))
 
 
 # --- The loop over cases: results come in order, while later cases may already be in progress -------------------------

@@ -39,6 +39,7 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import pairwise, product
 from math import ceil, isinf, prod
+from operator import truediv
 from typing import Protocol
 
 import flint
@@ -435,7 +436,7 @@ class Objective:
             # Slightly greater rates are almost as good, and have fewer digits.
             rates = tuple([_rounded_up(rate) for rate in largest])
             shares = scaled if whole else [tuple([low / each[0] for low in lowest])]
-            quotients = [tuple(map(_quotient, share, rates)) for share in shares]
+            quotients = [tuple(map(truediv, share, rates)) for share in shares]
             best = max(best, self._thresholds.at_least(rates, quotients, enough))
             if enough is not None and best >= enough:
                 break
@@ -490,10 +491,6 @@ class Objective:
             return sum((abs(high - low) / max(rate, least) for low, high, rate, least in terms), _ZERO)
 
         return max(range(len(cell.low)), key=change)
-
-
-def _quotient(one: Fraction, two: Fraction) -> Fraction:
-    return one / two
 
 
 def _rounded_up(value: Fraction) -> Fraction:

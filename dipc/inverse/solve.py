@@ -81,7 +81,7 @@ from dipc.questions.report import ClassNote, ClassResult, RowResult
 from dipc.questions.source import Source
 from dipc.rules.class_claim import ClassClaim
 from dipc.rules.rule import BetaSummand, ProofStep, Variable
-from dipc.sign.chart import Holds, decide_nonnegative
+from dipc.sign.chart import is_nowhere_negative
 from dipc.sign.interval import Interval
 from dipc.sign.normal import NormalBeta, NormalSum
 from dipc.sign.optimum import Cell, QuotientValue, decimal_cell, decimal_hull, number_cell
@@ -113,7 +113,10 @@ def solve_alpha(
 
 def _among_rows(question: Question, claim: Claim, digits: int, progress: Progress | None) -> AlphaSolution:
     assert question.table is not None
-    distances = {row.number: _distance(row) for row in question.table.rows}
+    distances = {
+        row.number: row.dd.value if row.dd is not None and isinstance(row.dd.value, Fraction) else None
+        for row in question.table.rows
+    }
     before: tuple[int, ...] = ()
     undecided_row = question.with_claim(alpha=0).undecided_row
     fixed = not any(mentions(beta.tree, "alpha") for beta in _betas(question.table.rows, claim))
@@ -184,11 +187,6 @@ def _check_kind(rows: Sequence[Row], claim: Claim) -> None:
 def _betas(rows: Sequence[Row], claim: Claim) -> list[ClaimExpression]:
     columns = sorted({row.beta.text for row in rows if row.beta is not None})
     return [*([claim.beta] if claim.beta is not None else []), *(claim.column_beta(text) for text in columns)]
-
-
-def _distance(row: Row) -> Fraction | None:
-    assert row.dd is not None
-    return row.dd.value if isinstance(row.dd.value, Fraction) else None
 
 
 # --- every real input ----------------------------------------------------------------------------------------
@@ -588,8 +586,13 @@ def _envelope(
     highest = _undominated(inequalities, intervals, limits)
     if len(highest) == 1:
         (only,) = highest
-        pieces = [_single_piece(only, interval, variable, digits, limits) for interval in intervals]
-        return _Envelope(str(ClosedForm(only.missing)), tuple(pieces))
+        text, fraction = str(ClosedForm(only.missing)), fraction_of(only.missing)
+        pieces = []
+        for interval in intervals:
+            value = _value(*fraction, interval.lower, digits, limits) if interval.is_point else None
+            span = span_between(*cuts(interval), digits, limits)
+            pieces.append(EnvelopePiece(span, text, only.rows, value, variable, only.exact))
+        return _Envelope(text, tuple(pieces))
     try:
         envelope = _maximum(highest)
         text = str(envelope)
@@ -610,25 +613,12 @@ def _undominated(
     # functions the exact one comes first.
     point = intervals[0].inner_point
     for candidate in sorted(inequalities, key=lambda one: (-one.missing.enclosure(point, 5)[0], not one.exact)):
-        if any(_at_least(other, candidate, intervals, limits) for other in kept):
+        value = candidate.closed.value
+        if any(is_nowhere_negative(value - other.closed.value, intervals, limits) for other in kept):
             continue
-        kept = [other for other in kept if not _at_least(candidate, other, intervals, limits)]
+        kept = [each for each in kept if not is_nowhere_negative(each.closed.value - value, intervals, limits)]
         kept.append(candidate)
     return kept
-
-
-def _at_least(first: Inequality, second: Inequality, intervals: tuple[Interval, ...], limits: Limits) -> bool:
-    difference = second.closed.value - first.closed.value
-    numerator, _ = fraction_of(difference)
-    return all(isinstance(decide_nonnegative(numerator, interval, limits), Holds) for interval in intervals)
-
-
-def _single_piece(
-    claimed: Inequality, interval: Interval, variable: Variable, digits: int, limits: Limits
-) -> EnvelopePiece:
-    value = _value(*fraction_of(claimed.missing), interval.lower, digits, limits) if interval.is_point else None
-    span = span_between(*cuts(interval), digits, limits)
-    return EnvelopePiece(span, str(ClosedForm(claimed.missing)), claimed.rows, value, variable, claimed.exact)
 
 
 def _split(

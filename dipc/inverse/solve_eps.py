@@ -255,7 +255,8 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
     """
     limits = claims.question.program.limits
     intervals = claims.intervals
-    if _is_about_products(claims) and proved_by_check(claims, range(1, len(claims.every) + 1), Fraction(1)):
+    about_products = any(claimed.variable is not Variable.EPS for claimed in claims.distinct)
+    if about_products and proved_by_check(claims, range(1, len(claims.every) + 1), Fraction(1)):
         spans = [span_between(*cuts(interval), digits, limits) for interval in intervals]
         return _answer(claims, digits, Status.SOLVED, spans)
     _require_single(claims)
@@ -375,10 +376,6 @@ def _place_of(inner: Interval, intervals: Sequence[Interval]) -> int:
         if inner == interval
         or (inner.lower >= interval.lower and (interval.upper is None or inner.lower < interval.upper))
     )
-
-
-def _is_about_products(claims: Claims) -> bool:
-    return any(claimed.variable is not Variable.EPS for claimed in claims.distinct)
 
 
 def _require_single(claims: Claims) -> None:

@@ -25,7 +25,7 @@ from dipc.algebra.numbers import dyadic
 from dipc.claims.claim import intervals_text
 from dipc.claims.table import TableGiven
 from dipc.decide.engine import Engine
-from dipc.decide.obligation import Bound, Obligation, Verdict
+from dipc.decide.obligation import Bound, Obligation, Verdict, decide_cells
 from dipc.decide.scaled import constants_of, scaled_obligation, with_least_constants
 from dipc.decide.scope import ClaimScope
 from dipc.deprecated import former_property
@@ -58,7 +58,7 @@ from dipc.program.program import ProgramGiven, Progress
 from dipc.questions.every_input import ClassCase
 from dipc.rules.goal import Proof
 from dipc.rules.rule import ProofStep, Sharpness
-from dipc.sign.chart import Fails, RegionEnd, arrange, decide_nonnegative, sign_at
+from dipc.sign.chart import RegionEnd
 from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.optimum import (
     Cell,
@@ -451,7 +451,10 @@ def _at_irrational_eps(answer: Tightest, around: Interval) -> Tightest:
     answer = _in_places(answer, around)
     if answer.factor is None or answer.is_zero:
         # Where beta is 0 or negative in the interval, it need not be so at the eps.
-        return answer if answer.holds_for_every_kappa else replace(answer, unknown=_none_at_eps(answer))
+        if answer.holds_for_every_kappa:
+            return answer
+        rows = tuple(sorted({number for spot in answer.places for number in spot.claimed.rows}))
+        return replace(answer, unknown=(*answer.unknown, UnknownCases(NEAR_A_TIE, rows)))
     question = answer.claims.question
     low, high = answer.factor
     tiny = low * Fraction(1, 10**answer.digits)
@@ -470,11 +473,6 @@ def _at_irrational_eps(answer: Tightest, around: Interval) -> Tightest:
                 known = (low - tiny) * (kappa + 1) > 1
                 return replace(answer, factor=(low - tiny, high), kappa=kappa if known else None)
     return replace(answer, factor=(Fraction(0), Fraction(0)), kappa=None, upper=answer.upper or answer.factor)
-
-
-def _none_at_eps(answer: Tightest) -> tuple[UnknownCases, ...]:
-    rows = tuple(sorted({number for spot in answer.places for number in spot.claimed.rows}))
-    return (*answer.unknown, UnknownCases(NEAR_A_TIE, rows))
 
 
 def _enclosed_factor(least: Tightest, most: Tightest) -> Tightest:
@@ -916,12 +914,8 @@ def _with_greatest(answer: Tightest, candidates: Sequence[tuple[Peak, Inequality
 
 
 def _cell(best: Highest, digits: int) -> Cell:
-    cells = [number_cell(number, digits) for number in _distinct(best.numbers)]
+    cells = [number_cell(number, digits) for number in {id(number): number for number in best.numbers}.values()]
     return max(low for low, _ in cells), max(high for _, high in cells)
-
-
-def _distinct(numbers: tuple[QuotientValue, ...]) -> list[QuotientValue]:
-    return list({id(number): number for number in numbers}.values())
 
 
 def _kappa(best: Highest) -> int:
@@ -1044,7 +1038,7 @@ class Factors:
         for interval in intervals:
             if _is_certain(missing, interval):
                 continue
-            negative = _negative_at(beta, interval, self._limits)
+            negative = decide_cells(ExpPoly.ONE, beta, interval, self._limits).witness
             if negative is not None:
                 yield Peak(negative, True, None)
                 continue
@@ -1066,7 +1060,7 @@ class Factors:
         above, below = fraction_of(probability.value)
         for interval in intervals:
             if _is_certain(below - above, interval):
-                negative = _negative_at(beta, interval, self._limits)
+                negative = decide_cells(ExpPoly.ONE, beta, interval, self._limits).witness
                 if negative is not None:
                     return negative
         return None
@@ -1125,21 +1119,3 @@ def _unscaled(point: PeakPlace, rate: Fraction) -> PeakPlace:
             return replace(point, lower=point.lower / rate, upper=point.upper / rate, scale=point.scale * rate)
         case Far():
             return point
-
-
-def _negative_at(beta: BetaForm, interval: Interval, limits: Limits) -> Fraction | None:
-    """A rational eps of `interval` at which `beta` is negative, or None if beta is proved to be at least 0.
-
-    Signs are decided within `limits`.
-    """
-    cells = beta.cells(interval, limits)
-    if len(cells) == 1:
-        decision = decide_nonnegative(cells[0].numerator, interval, limits)
-        return decision.witness if isinstance(decision, Fails) else None
-    numerators = [cell.numerator for cell in cells if not cell.numerator.is_zero()]
-    # Beta is continuous, so if it is negative anywhere, it is negative in a whole gap.
-    for sample in arrange([*beta.conditions(), *numerators], interval, limits).samples:
-        numerator = beta.fraction_at(sample)[0]
-        if not numerator.is_zero() and sign_at(numerator, sample, limits) < 0:
-            return sample
-    return None

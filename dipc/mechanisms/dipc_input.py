@@ -22,7 +22,7 @@ from dipc.algebra.parametric import Parametric
 from dipc.claims.expression import ClaimExpression
 from dipc.frozen import frozen
 from dipc.mechanisms.expressions import RESERVED
-from dipc.sign.chart import Holds, decide_nonnegative
+from dipc.sign.chart import is_nowhere_negative
 from dipc.sign.interval import Interval
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, bad_input
 from dipc.text.parser import grammar_text
@@ -452,7 +452,7 @@ def _type(values: range | None) -> str:
 
 
 def _nowhere_negative(value: ExpPoly) -> bool:
-    return isinstance(decide_nonnegative(value, Interval.POSITIVE), Holds)
+    return is_nowhere_negative(value, (Interval.POSITIVE,))
 
 
 def _sequence(statements: list[str]) -> str:

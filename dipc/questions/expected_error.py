@@ -7,7 +7,7 @@ from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dipc.algebra.exppoly import ClosedForm, fraction_of
+from dipc.algebra.exppoly import ClosedForm
 from dipc.algebra.limits import Undecided
 from dipc.algebra.numbers import exact_text, outward
 from dipc.algebra.record import Record, json_object
@@ -22,7 +22,7 @@ from dipc.program.expected_error import Erring, ExpectedErrors, Moment
 from dipc.questions.report import Report, RowOutcome, RowResult
 from dipc.questions.rows import TableRows
 from dipc.questions.source import Source
-from dipc.sign.chart import Holds, decide_nonnegative
+from dipc.sign.chart import is_nowhere_negative
 from dipc.sign.interval import Interval
 from dipc.text.diagnostic import Diagnostic
 
@@ -250,10 +250,6 @@ def _is_worst_everywhere(
     assert worst.error is not None
     others = {row.error.value for row in rows if row.error is not None} - {worst.error.value}
     try:
-        return all(
-            isinstance(decide_nonnegative(fraction_of(worst.error.value - other)[0], interval, engine.limits), Holds)
-            for other in others
-            for interval in intervals
-        )
+        return all(is_nowhere_negative(worst.error.value - other, intervals, engine.limits) for other in others)
     except Undecided:
         return False

@@ -5,13 +5,13 @@ A chart decides f >= 0 on the interval, with a proof or with the set of all eps 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
 from dipc.algebra.limits import DecisionBudget, LimitReached, Limits
 from dipc.algebra.numbers import decimal, magnitude, round_down, round_up
 from dipc.frozen import frozen
@@ -517,6 +517,15 @@ def decide_nonnegative(f: ExpPoly, interval: Interval, limits: Limits | None = N
     assert witness in interval
     assert sign_of_form(form, witness, budget) < 0
     return Fails(witness, _regions(chart), chart, analysis)
+
+
+def is_nowhere_negative(value: Closed, intervals: Iterable[Interval], limits: Limits | None = None) -> bool:
+    """Return True if `value` >= 0 at all eps of all `intervals`, and False if not.
+
+    Raises LimitReached if `limits` do not suffice.
+    """
+    numerator, _ = fraction_of(value)
+    return all(isinstance(decide_nonnegative(numerator, interval, limits), Holds) for interval in intervals)
 
 
 def _decide_point(form: NormalForm, interval: Interval, budget: DecisionBudget) -> Decision:

@@ -19,7 +19,7 @@ from fractions import Fraction
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.algebra.parametric import Parametric
-from dipc.sign.chart import Holds, decide_nonnegative
+from dipc.sign.chart import is_nowhere_negative
 from dipc.sign.interval import Interval
 from dipc.sign.polynomial import power_and_rate, started_at
 
@@ -42,7 +42,7 @@ def has_nonnegative_partial_sums(value: Parametric, start: int, intervals: Itera
             partial = ExpPoly.ZERO
             for slope in sorted(by_slope):
                 partial += by_slope[slope]
-                if not all(isinstance(decide_nonnegative(partial, interval, limits), Holds) for interval in every):
+                if not is_nowhere_negative(partial, every, limits):
                     return False
     except LimitReached:
         return False

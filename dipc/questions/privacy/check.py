@@ -61,7 +61,7 @@ from dipc.questions.privacy.outcome import (
     read_claim,
 )
 from dipc.questions.privacy.runs import composed, together
-from dipc.sign.chart import Holds, decide_nonnegative, isolate_roots
+from dipc.sign.chart import Holds, decide_nonnegative, is_nowhere_negative, isolate_roots
 from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.diagnostic import DiagnosticError, bad_input
@@ -369,11 +369,11 @@ class PrivacyQuestion:
         if not isinstance(ours, ClosedForm) or not isinstance(allowed, ClosedForm):
             return False
         with suppress(Undecided):
-            return all(
-                isinstance(decide_nonnegative(fraction_of(ours.value - allowed.value)[0], interval), Holds)
-                and not fraction_of(ours.value - allowed.value)[0].is_zero()
-                and not isolate_roots(fraction_of(ours.value - allowed.value)[0], interval, self.program.limits)
-                for interval in claim.intervals
+            excess, _ = fraction_of(ours.value - allowed.value)
+            return (
+                not excess.is_zero()
+                and is_nowhere_negative(excess, claim.intervals)
+                and not any(isolate_roots(excess, interval, self.program.limits) for interval in claim.intervals)
             )
         return False
 

@@ -41,7 +41,7 @@ from dipc.questions.privacy.outcome import (
     Proved,
     UnprovedLoss,
 )
-from dipc.sign.chart import Holds, RegionEnd, arrange, decide_nonnegative, ends_of, sign_at
+from dipc.sign.chart import RegionEnd, arrange, ends_of, is_nowhere_negative, sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Far, root_cell, supremum
 from dipc.sign.piecewise import PiecewiseForm
@@ -163,8 +163,7 @@ def supremum_of(
 def _greatest_at(every: Sequence[Excess[Closed]], sample: Fraction, limits: Limits) -> Excess[Closed]:
     best, *others = every
     for each in others:
-        numerator, _ = fraction_of(each.value - best.value)
-        if not numerator.is_zero() and sign_at(numerator, sample, limits) > 0:
+        if sign_of(each.value - best.value, sample, limits) > 0:
             best = each
     return best
 
@@ -176,8 +175,7 @@ def _dominates(one: Closed, two: Closed, intervals: Sequence[Interval], limits: 
         if any(eps in interval for interval in intervals)
     ):
         return False
-    difference, _ = fraction_of(one - two)
-    return all(isinstance(decide_nonnegative(difference, interval, limits), Holds) for interval in intervals)
+    return is_nowhere_negative(one - two, intervals, limits)
 
 
 class ClosedLaws(TableLaws):

@@ -100,7 +100,7 @@ from dipc.questions.privacy.outcome import (
     counterexample_of,
     power,
 )
-from dipc.sign.chart import Holds, decide_nonnegative
+from dipc.sign.chart import is_nowhere_negative
 from dipc.sign.interval import Interval
 from dipc.text.ast import BaseType
 from dipc.text.core import Slot, Value, show_value
@@ -661,7 +661,7 @@ class RealOutputs(Laws):
                 return False
             places = [place for place in corner if place is not None]
             excess = factor * _exponential_at(slopes, places) - scale * other * _exponential_at(others, places)
-            return self._is_nonnegative(sign * excess, claim.intervals)
+            return is_nowhere_negative(sign * excess, claim.intervals, self._program.limits)
 
         if is_never_negative(-1, 1):
             yield cell.box, None, False
@@ -709,13 +709,9 @@ class RealOutputs(Laws):
             spread = max((high - low) / 8, _FINE)
             low, high = floor((low - spread) / _FINE) * _FINE, ceil((high + spread) / _FINE) * _FINE
             differences = (one - power(low) * other, power(high) * other - one)
-            if all(self._is_nonnegative(difference, intervals) for difference in differences):
+            if all(is_nowhere_negative(difference, intervals, self._program.limits) for difference in differences):
                 return low, high
         return None
-
-    def _is_nonnegative(self, function: Closed, intervals: Sequence[Interval]) -> bool:
-        numerator, limits = fraction_of(function)[0], self._program.limits
-        return all(isinstance(decide_nonnegative(numerator, each, limits), Holds) for each in intervals)
 
 
 #: A box of outputs, behind a half-space of them, and whether it is in the worst set for every eps.

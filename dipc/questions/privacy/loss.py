@@ -359,8 +359,7 @@ def ratio_enclosure(first: Closed, second: Closed, eps: Fraction, digits: int) -
 
 def sign_of(value: Closed, eps: Fraction, limits: Limits) -> int:
     """Return the exact sign of `value` at `eps`. Raises LimitReached past one of the `limits`."""
-    numerator, _ = fraction_of(value)
-    return 0 if numerator.is_zero() else sign_at(numerator, eps, limits)
+    return sign_at(fraction_of(value)[0], eps, limits)
 
 
 def _log(first: Closed, second: Closed, eps: Fraction, digits: int, ratio: Ends) -> Ends:

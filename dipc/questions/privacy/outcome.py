@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dipc.above import above
-from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient, fraction_of
+from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient
 from dipc.algebra.limits import LimitReached
 from dipc.algebra.parametric import Parametric
 from dipc.algebra.reals import Real
@@ -32,7 +32,7 @@ from dipc.decide.obligation import Counterexample
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Probability
 from dipc.program.program import Program
-from dipc.sign.chart import Fails, Holds, decide_nonnegative
+from dipc.sign.chart import Fails, decide_nonnegative, is_nowhere_negative
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.diagnostic import DiagnosticError, bad_input
@@ -112,12 +112,7 @@ class PrivacyClaim:
         False if a limit is reached before this is decided.
         """
         with suppress(LimitReached):
-            return all(
-                isinstance(decide_nonnegative(numerator - denominator, interval), Holds)
-                for claim in self.pieces or (self,)
-                for numerator, denominator in [fraction_of(claim.delta.value)]
-                for interval in claim.intervals
-            )
+            return all(is_nowhere_negative(each.delta.value - 1, each.intervals) for each in self.pieces or (self,))
         return False
 
     @property
