@@ -251,6 +251,18 @@ _DIGITS = 8
 NEAR_A_TIE = "the probability is too close to 1 - beta to tell which is greater at an irrational eps"
 
 
+def holds_around(obligation: Obligation, engine: Engine) -> bool:
+    """Return True if `engine` proves `obligation`, a claim about one irrational eps inside of its intervals.
+
+    False means that it fails on all of the intervals. If it fails on a part only, Undecided is raised.
+    """
+    if engine.holds(obligation):
+        return True
+    if not engine.fails_throughout(obligation):
+        raise Undecided(NEAR_A_TIE)
+    return False
+
+
 @frozen(eq=False)
 class Inequality:
     """The inequality `bound` >= 1 - `beta`, for all values of `variable` in `intervals`.
@@ -290,16 +302,8 @@ class Inequality:
         return Obligation(self.stated, self.beta, self.intervals)
 
     def holds(self, engine: Engine) -> bool:
-        """Return True if `engine` proves the inequality, and False if it fails. Raises Undecided.
-
-        For a claim about a single irrational eps, False means that the inequality fails on all of `intervals`. If it
-        fails on a part only, Undecided is raised.
-        """
-        if engine.holds(self.obligation):
-            return True
-        if self.is_around and not engine.fails_throughout(self.obligation):
-            raise Undecided(NEAR_A_TIE)
-        return False
+        """Return True if `engine` proves the inequality, and False if it fails, as `holds_around` says."""
+        return holds_around(self.obligation, engine) if self.is_around else engine.holds(self.obligation)
 
     @property
     def closed(self) -> ClosedForm:

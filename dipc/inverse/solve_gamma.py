@@ -24,13 +24,13 @@ from dipc.inverse.question import (
     NEAR_A_TIE,
     Claims,
     GammaSolution,
-    Inequality,
     Question,
     Status,
     all_hold,
     checked,
     claim_scopes,
     claims_of,
+    holds_around,
     refuse_dependence,
 )
 from dipc.inverse.solve_eps import HoldingSet, span_between
@@ -38,7 +38,7 @@ from dipc.measure.measure import Bound, Share
 from dipc.program.inputs import parse_inputs, table_of
 from dipc.program.nearness import Nearness
 from dipc.program.program import Probabilities
-from dipc.rules.rule import Sharpness, Variable
+from dipc.rules.rule import Variable
 from dipc.sign.chart import isolate_roots
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Cell as Enclosure
@@ -156,16 +156,11 @@ class _Search:
         return self._question.engine.holds(Obligation(bound, claimed.beta, self._claim.intervals))
 
     def _holds_up_to_irrational_ends(self, claimed: _Claimed, bound: Bound) -> bool:
-        engine, intervals = self._question.engine, self._claim.intervals
-        is_around = self._question.around is not None
-        form = engine.probability(bound)
+        engine, is_around = self._question.engine, self._question.around is not None
 
         def holds_with(beta: BetaForm) -> bool:
-            rows = (claimed.row.number,)
-            claim = Inequality(
-                form, bound, beta, intervals, Variable.EPS, Sharpness.PROBABILITY, rows, is_around=is_around
-            )
-            return claim.holds(engine)
+            obligation = Obligation(bound, beta, self._claim.intervals)
+            return holds_around(obligation, engine) if is_around else engine.holds(obligation)
 
         known: bool | None = None
         with suppress(Undecided):

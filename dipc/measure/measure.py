@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
 import flint
 
-from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, check_product, fraction_of, simplest, total
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, check_product, fraction_of, simplest, total
 from dipc.algebra.limits import LimitReached, Limits, Meter, OutsideFragment, Undecided, weight
 from dipc.algebra.numbers import dyadic, exact_eps, to_fmpq
 from dipc.deprecated import former_method
@@ -193,7 +193,11 @@ class Measurer:
         components = _independent(event)
         result: list[Factor] = []
         for component in components:
-            match max((noise.law.measure for noise in component.noises), key=_order, default=Measure.CLOSED_FORM):
+            match max(
+                (noise.law.measure for noise in component.noises),
+                key=lambda measure: measure.value,
+                default=Measure.CLOSED_FORM,
+            ):
                 case Measure.SUMS:
                     summed = sums_of_noises.summed_measure(component)
                     factors: list[Factor] | None = None if summed is None else [summed]
@@ -395,10 +399,6 @@ def _restricted(system: DifferenceSystem, members: tuple[int, ...]) -> Differenc
     return DifferenceSystem(
         tuple(system.rates[i] for i in members), tuple(system.means[i] for i in members), lower, system.unit
     )
-
-
-def _order(measure: Measure) -> int:
-    return int(measure.value)
 
 
 def _over_normal_noise(event: Event) -> normal.NormalMeasure | normal_tree.TreeMeasure:
@@ -716,9 +716,7 @@ class EnclosedForm:
             return tree_series(
                 factor._replace(stretch=_ONE), power_series.SeriesRing(center, factor.stretch), self.limits
             )
-        if isinstance(factor, normal.NormalMeasure | normal_tree.TreeMeasure):
-            return factor.series(center)
-        if isinstance(factor, sums_of_noises.SummedMeasure | sums_of_noises.LatticeSum):
+        if not isinstance(factor, ExpPoly | Quotient):
             return factor.series(center)
         above, below = fraction_of(factor)
         divisor = series_of(below, center)

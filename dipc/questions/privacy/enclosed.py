@@ -43,6 +43,7 @@ from dipc.questions.privacy.outcome import (
     power,
 )
 from dipc.sign.interval import Interval
+from dipc.sign.normal import series_at
 from dipc.sign.piecewise import PiecewiseForm
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -403,11 +404,7 @@ def _series_at(value: Closed, place: flint.arb) -> flint.arb_series:
     The number of terms is FLINT's current setting, `flint.ctx.cap`.
     """
     eps = flint.arb_series([place, 1])
-    above, below = (
-        sum((to_fmpq(c) * eps**k * (eps * to_fmpq(q)).exp() for k, q, c in part.terms()), flint.arb_series([0]))
-        for part in fraction_of(value)
-    )
-    return _quotient(above, below)
+    return _quotient(*[series_at(part, eps) for part in fraction_of(value)])
 
 
 def _quotient(above: flint.arb_series, below: flint.arb_series) -> flint.arb_series:
