@@ -166,8 +166,8 @@ class HoldingSet:
     ) -> HoldingSet:
         """Return the values in `intervals` at which all `inequalities` hold, as `engine` decides.
 
-        Each interval of an inequality lies inside one of `intervals`. `unknown` are cases without an inequality; cases
-        that the engine does not decide are added to them.
+        Each interval of an inequality lies inside one of `intervals`. `unknown` are cases without an inequality. The
+        result's unknown cases are these, and those that the engine does not decide.
         """
         failing: list[list[tuple[Stretch, Inequality]]] = [[] for _ in intervals]
         unproved: list[list[tuple[Stretch, Inequality]]] = [[] for _ in intervals]

@@ -235,7 +235,7 @@ class PrivacyQuestion:
     def _box(self) -> Clipped | None:
         """The program with each input limited to the range to which it is clipped; None if inputs are not clipped.
 
-        It is also None if the question lists its pairs of inputs, and if it is about several programs.
+        Also None if the question lists its pairs of inputs, or is about several programs.
         """
         return clipped(self.program) if isinstance(self.pairs, EveryPair) and len(self.parts) == 1 else None
 

@@ -200,8 +200,8 @@ def _multiple(one: Factored, two: Factored) -> Fraction | None:
 def _on_lattice(runs: Sequence[_Run], digits: int) -> _Grid | None:
     """Return a grid that contains the losses of all outputs of `runs`, or None if none is found.
 
-    It is found if all differences between two losses of the same program are multiples of one number. The result is
-    also None if the grid needs too many points for results with `digits` digits.
+    A grid is found if all differences between two losses of one program are multiples of one number. The result is also
+    None if the grid needs too many points for results with `digits` digits.
     """
     rows = [[_quotient(atom.ratio, run.atoms[0].ratio) for atom in run.atoms] for run in runs]
     unlike = ((i, j) for i, row in enumerate(rows) for j, each in enumerate(row) if each != row[0])
