@@ -214,7 +214,7 @@ def require_known_laws(program: CoreProgram) -> None:
     """Raise Uncertified if the checker cannot follow `program`.
 
     The checker does not know the laws of some noises. It refuses weights that are probabilities only for some eps, and
-    normal noise in a program that is for one eps.
+    normal noise in a program read at one eps.
     """
     if program.selection is not None:
         raise Uncertified("the checker does not follow a selection of inputs: state the condition in `requires`")

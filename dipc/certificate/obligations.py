@@ -123,7 +123,7 @@ def _closed(value: object) -> ReadClosed:
 def closed_value(value: object) -> ReadClosed | None:
     """Convert `value` from a closed form of dipc to one of the checker.
 
-    Return None if it has a denominator, or if it is no closed form.
+    Return None if it has a denominator, or if it is not a closed form.
     """
     return _closed(value) if isinstance(value, ExpPoly) else None
 
@@ -158,7 +158,7 @@ def _square(unit: Real) -> Number:
     def plain(tree: Expr) -> tuple[Fraction, tuple[int, ...]]:
         number = claims.evaluate(tree, {}, Steps()).constant()
         if number is None:
-            raise NotDerived("a deviation is no number")
+            raise NotDerived("a deviation is not a number")
         return number, ()
 
     number, _ = monomial(read_expression(str(unit), Steps()), plain)

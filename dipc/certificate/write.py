@@ -355,7 +355,7 @@ def certify_constant(question: PrivacyQuestion | EveryNumber, constant: Constant
     def decided(question: PrivacyQuestion | EveryNumber, budget: Fraction, wanted: PrivacyVerdict) -> dict[str, Any]:
         report = question.decide(read_claim(question.program, f"{budget}*eps", None, eps))
         if report.verdict is not wanted:
-            raise Uncertified(f"with the budget {budget}*eps it is {report.verdict}")
+            raise Uncertified(f"the claim with the budget {budget}*eps is {report.verdict}")
         document: dict[str, Any] = json.loads(certify_privacy(question, report, tool))
         return document
 

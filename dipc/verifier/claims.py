@@ -536,7 +536,7 @@ class Interval:
         """Read the interval `value`, such as `(0, 1/2]`. Raises Rejected for other text, and if it is empty."""
         match = _INTERVAL.fullmatch(read.text(value))
         if match is None:
-            raise Rejected("an interval is written like (0, inf) or [1/2, 3)")
+            raise Rejected("it is not an interval such as (0, inf) or [1/2, 3)")
         lower = read.rational(match[2])
         upper = None if match[3] == "inf" else read.rational(match[3])
         result = Interval(lower, upper, match[1] == "[", match[4] == "]")

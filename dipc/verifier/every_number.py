@@ -724,7 +724,7 @@ def _require_declared(tree: Program, loop: Selection, parameter: str) -> None:
 # === numbers ===================================================================================
 
 #: The part on trust of a union bound.
-UNION = "that for every greater {parameter} the error of each run is at most one of the stated sums of terms"
+UNION = "that for every greater {parameter} the error of each run is bounded by one of the stated sums of terms"
 
 MOST_DEGREE = 20
 MOST_NUMBERS = 1_000
@@ -955,7 +955,7 @@ class _UnionBound:
                 self.budget.spend(100 + 20 * (len(fixed) + len(repeated)))
                 own = [tuple(self.normal[read.index(term, self.normal)] for term in row) for row in (fixed, repeated)]
                 if once > self.start:
-                    raise Rejected("a path takes no more iterations than there are")
+                    raise Rejected("a path must not take more iterations than there are")
                 if [power for power, _ in inequalities] != list(range(max(len(self.coefficients), 2))):
                     raise Rejected("it does not have one inequality for each power")
                 needed = Counter(fixed)

@@ -267,7 +267,7 @@ class _ProductCheck:
         mentioned |= {slot for comparisons in ways.weights for each in comparisons for slot, _ in each.inputs}
         for place in exchanged.free:
             if slots[place] in mentioned:
-                raise Rejected(f"the answer depends on the input {place}, which is said to make no difference")
+                raise Rejected(f"the answer depends on the input {place}, which is listed as making no difference")
 
     def _regions(self, path: Path) -> list[frozenset[frozenset[Guard]]]:
         """Return, for each combination of finite inputs, where the ideal has the answer of `path`.

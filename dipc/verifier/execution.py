@@ -5,8 +5,9 @@ independent noises, numbered by the instruction that draws them. A comparison th
 state in two. A finite choice leads to several states, with weights. For noises held fixed the states are a Markov chain
 (FORMAT.md, lemmas 1 and 2).
 
-A half-space has coprime integer coefficients a_i. Two with the same a_i differ in the constant alone, and the one with
-the smaller constant implies the other. Over integers the constant is rounded down. Events of probability 0 are ignored.
+A half-space has coprime integer coefficients a_i. Two half-spaces with the same a_i differ in the constant alone, and
+the one with the smaller constant implies the other. Over integers the constant is rounded down. Events of probability 0
+are ignored.
 
 Differences and bounds are also edges of a graph, whose shortest paths show what the edges imply together. For other
 half-spaces an implication is only recognized if one of them implies it alone. This loses time, but no soundness: an

@@ -100,7 +100,7 @@ _ANSWER: read.Table = {
 class Divided:
     """The question how to prove the claim on `cell`, a set of inputs in one path of the ideal.
 
-    The answer names one of `classes` whose proof is right on the whole cell, or how the cell is divided further. All of
+    The answer names one of `classes` whose proof is valid on the whole cell, or how the cell is divided further. All of
     `classes` have one answer. `known` has the path, with tests of near inputs. If `only` is not None, it is the number
     of the one class that is examined.
     """
@@ -148,7 +148,7 @@ class Coverage:
         self.places = dict(zip(self.ideal.machine.numbered("input"), self.machine.numbered("input"), strict=True))
 
     def check(self, classes: Sequence[ClassFacts], *, everything: bool) -> tuple[str, ...]:
-        """Return the reasons why `classes` are taken on trust; none if the classes are proved.
+        """Return the reasons why `classes` are taken on trust, an empty tuple if the classes are proved.
 
         With `everything`, each input of the claim must be covered by a class. Otherwise each class must cover its own
         inputs, those in its half-spaces.

@@ -180,7 +180,7 @@ def _least_shown(
             (below, (*bounds, Guard(((variable, -_ONE),), most, strict=False))),
             (above, (*bounds, Guard(((variable, _ONE),), -most - 1, strict=False))),
         ]
-    raise Rejected("integers are looked for in too many cases")
+    raise Rejected("the search for integers takes too many cases")
 
 
 def read_guard(value: object) -> Guard:

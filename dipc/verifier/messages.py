@@ -59,8 +59,8 @@ def bits_on_disk(tree: Tree, disk: Fraction) -> int | None:
 def drift(tree: Tree, accuracy: int) -> Fraction:
     """Return the constant c of lemma N1, for a `tree` with one center whose integral is over the whole line.
 
-    The sum is the quadrature sum of `series` with this `accuracy`. Where |Im eps| <= ν, its error divided by the bound
-    of the sum (see `bits_on_disk`) is at most e^{c·ν} times as large as for real eps.
+    The lemma is about the quadrature sum that `series` computes with this `accuracy`. Where |Im eps| <= ν, the error of
+    the sum divided by the bound of the sum (see `bits_on_disk`) is at most e^{c·ν} times as large as for real eps.
     """
     root, total = tree.root, _ZERO
     for leaf, count in root.leaves:

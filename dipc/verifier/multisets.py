@@ -20,7 +20,7 @@ Groups = Sequence[Sequence[int]]
 def require_places(places: Collection[int], count: int) -> None:
     """Raise Rejected unless `places` are different indices among `count` inputs."""
     if len(set(places)) < len(places) or any(place >= count for place in places):
-        raise Rejected("something is exchanged twice, or is not an input")
+        raise Rejected("an input is named twice, or does not exist")
 
 
 def places_of(groups: Groups) -> list[int]:

@@ -566,7 +566,7 @@ def read_sizes(value: object) -> tuple[int, int]:
     """Read (accuracy in bits, number of terms of series) from the JSON `value`. Raises Rejected."""
     accuracy, terms = read.tuple_of(read.up_to(MOST_BITS), read.up_to(MOST_TERMS))(value)
     if accuracy < 8 or terms < 2:
-        raise Rejected("the accuracy is at least 8, and there are at least 2 terms")
+        raise Rejected("the accuracy must be at least 8, and the number of terms at least 2")
     return accuracy, terms
 
 

@@ -179,7 +179,7 @@ def _require_positive(function: Ring, proof: object, intervals: Sequence[Interva
         return
     everywhere, each = read.fields(proof, {}, {"everywhere": read.items, "intervals": read.items})
     if (everywhere is None) == (each is None):
-        raise Rejected("it must be said to be positive either everywhere or on the intervals of the claim")
+        raise Rejected("its proof must be for every eps, or for the intervals of the claim")
     if each is None:
         prove_nonnegative(everywhere, function, (_ZERO, None), budget, strictly=True)
         return
@@ -356,9 +356,9 @@ def _check_cells(value: object, functions: Sequence[Closed | None], interval: In
                 raise Rejected("its function is not stated")
             if interval.is_point:
                 if sign_of_ring(function[0], interval.lower, budget) < 0:
-                    raise Rejected("the function that stands for the `max` must not be negative in its cell")
+                    raise Rejected("the function chosen from the `max` must not be negative in its cell")
             elif position is None or (to is not None and to <= position):
-                raise Rejected("it must end after the one before")
+                raise Rejected("its end must be after its beginning")
             elif function[0]:
                 prove_nonnegative(factors, function[0], (position, to), budget)
             position = to
@@ -508,7 +508,7 @@ def _prove_in_cells(
                     raise Rejected(f"from {position} on its tails do not show that it is positive")
                 return
             if upper <= position:
-                raise Rejected("it must end after the one before")
+                raise Rejected("its end must be after its beginning")
             cell = Cell((position + upper) / 2, (upper - position) / 2, terms, accuracy, budget)
             if not cell.shows(total):
                 raise Rejected("it is not shown to be positive")

@@ -266,7 +266,7 @@ class _Proofs:
                     else:
                         either.append(couple)
                 if len(either) > MOST_OPEN:
-                    raise Rejected("too many outputs come without a sign")
+                    raise Rejected("the signs of too many outputs are not certified")
                 for places in range(1 << len(either)):
                     chosen = [couple for index, couple in enumerate(either) if places >> index & 1]
                     why = self._set(tuple(sorted([*always, *chosen]))) or why
@@ -292,7 +292,7 @@ class _Proofs:
             return None  # 0 <= 0
         if chosen not in self._known:
             if chosen not in self.sets:
-                raise Rejected("a set of outputs comes without an obligation")
+                raise Rejected("a set of outputs has no obligation")
             first, second = [first for first, _ in chosen], [second for _, second in chosen]
             self._known[chosen] = self.missing_proof(self.sets[chosen], first, second, "accurate")
         return self._known[chosen]
@@ -354,7 +354,7 @@ def _read(
                 for number in key:
                     total.include(context.values[number], budget)
                 if not same(total.value, (ONE, ONE), budget):
-                    raise Rejected("the probabilities of its outputs do not add up to 1: some are left out")
+                    raise Rejected("the probabilities of its outputs do not add up to 1: some outputs are not listed")
                 summed.add(key)
             laws.append(numbers)
     groups = _groups(data, len(types), whole=whole)
@@ -391,7 +391,7 @@ def _require_all_outputs(
     with must_be_derived():
         run.run(dict(zip(machine.numbered("input"), given, strict=True)))
     if any(tuple(run.outputs(end.state)) not in outputs for end in run.ends):
-        raise Rejected("a run ends with another output: some are left out")
+        raise Rejected("a run ends with an output that is not listed")
 
 
 def _is_nothing(value: Probability) -> bool:
@@ -441,7 +441,7 @@ def are_adjacent(
 ) -> bool:
     """True if the different inputs `one` and `two` are within `radius` of each other by the `distance`.
 
-    The values of each of `groups` may be in any orders. Raises Rejected for a value that is not a number.
+    The values of each of `groups` may be in any order. Raises Rejected for a value that is not a number.
     """
     if groups:
         one, two = nearest_orders(one, two, groups, count_only=distance == "hamming")

@@ -459,7 +459,8 @@ class Theorem:
         """Return why the inputs of some group of `groups` are not proved to be exchangeable; None if all are.
 
         Groups list indices of inputs. Exchanges of inputs in a group must leave the law of the outputs, `requires`, and
-        the answers and distances of the ideal unchanged. If this is proved, the ideal uses it for later distances.
+        the answers and distances of the ideal unchanged. If this is proved, the ideal uses the exchanges for later
+        distances.
         """
         key = tuple(map(tuple, groups))
         if not key or key in self._exchanged:

@@ -214,7 +214,8 @@ class Machine:
         """Compile `tree` with the values `constants` of its constants, and the work charged to `budget`.
 
         Raises NotDerived if the names of `constants` are not exactly those that the program declares. Gaussian noise in
-        a program read at one eps is refused, too, unless `normal_at_one_eps`: no proof may be about it.
+        a program read at one eps is refused, too, since no proof may be about such a program, unless
+        `normal_at_one_eps` is true.
         """
         compiler = _Compiler(budget, tree.at, normal_at_one_eps)
         compiler.declare(tree, constants)
@@ -238,9 +239,10 @@ class Machine:
 def computed_constants(
     tree: syntax.Program, constants: Mapping[str, Fraction], names: Container[str], budget: Budget
 ) -> dict[str, Fraction]:
-    """Compute the constants `names` from their expressions in the program `tree`; `constants` has the others' values.
+    """Compute the constants `names` of the program `tree` from their expressions.
 
-    Charges its work to `budget`. Raises NotDerived if an expression has no rational value.
+    `constants` has the values of the other constants. Charges its work to `budget`. Raises NotDerived if an expression
+    has no rational value.
     """
     compiler = _Compiler(budget, tree.at)
     values: dict[str, Fraction] = {}

@@ -259,8 +259,8 @@ def is_irrational(tree: Expr) -> bool:
 def monomial(tree: Expr, plain: Callable[[Expr], tuple[Fraction, tuple[int, ...]]]) -> Monomial:
     """Return (c, exponents of the variables) for the expression `tree`, which is c times powers of the variables.
 
-    c may be irrational. `plain` returns both for an expression without square roots, logarithms and exponentials.
-    Raises NotDerived if such functions are added or compared.
+    c may be irrational. `plain` returns c and the exponents for an expression without square roots, logarithms and
+    exponentials. Raises NotDerived if such functions are added or compared.
     """
     match tree:
         case Apply("sqrt", (inner,)):

@@ -233,7 +233,7 @@ class Rows:
                 to, alpha, *result = read.fields(item, {"to": end, "alpha": end, **_VERDICT, **_NUMBERS}, _WORDS)
                 stated = Result(*result)
                 if position is None or (to is not None and to <= position):
-                    raise Rejected("it must end after the one before")
+                    raise Rejected("its end must be after its beginning")
                 greatest, least, near = self.claim.range(cells.own, cells.dd, (position, to), budget)
                 vacuous = near or cells.states_nothing
                 if alpha != greatest:
@@ -262,7 +262,7 @@ class Rows:
     ) -> _Verdict:
         verdict = stated.verdict
         if (stated.vacuous or False) is not vacuous:
-            raise Rejected(f"it {'holds vacuously' if vacuous else 'does not hold vacuously'}, and says otherwise")
+            raise Rejected(f"it {'holds vacuously' if vacuous else 'does not hold vacuously'}, but states the opposite")
         if stated.probability is not None:
             value = self.context.values[read.index(stated.probability, self.context.values)]
             self.theorem.check(cells.inputs, cells.outputs, gamma, value)

@@ -90,9 +90,10 @@ class AlignedExit(ShiftConditions):
     ) -> Iterator[dict[int, Fraction]]:
         """Yield extreme moves of the inputs in `slots` within `radius` by `distance`, which is "linf" or "l1".
 
-        If each of them has a shift, every move to an adjacent input has one. An input that no real output depends on,
-        and that all half-spaces depend on with one sign, moves only in the direction that makes half-spaces fail. With
-        `widths`, the inputs lie in ranges of these widths by slot, and the distance may also be "hamming".
+        If the conditions have a shift for each of these moves, they have one for every move to an adjacent input. An
+        input that no real output depends on, and that all half-spaces depend on with one sign, moves only in the
+        direction that makes half-spaces fail. With `widths`, the inputs lie in ranges of these widths by slot, and the
+        distance may also be "hamming".
         """
         if widths is not None:
             forms = [change.inputs for change in (*self.slacks, *self.outputs)]

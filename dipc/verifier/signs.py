@@ -565,7 +565,7 @@ def factor_signs(function: Ring, value: object, within: Range, budget: Budget) -
     for number, item in enumerate(read.items(value, MOST_PIECES), start=1):
         with in_step(f"piece {number}"):
             if position is None:
-                raise Rejected("a piece begins after infinity")
+                raise Rejected("a piece follows the one that ends at infinity")
             first, last, end = _piece(curve, item, (position, within[1]), budget)
             if signs and first != signs[-1]:
                 raise Rejected(f"it begins with the sign {first}, but the piece before ends with {signs[-1]}")

@@ -50,7 +50,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True)
 class Subject:
-    """The program that a statement is about, with its constants that have one value.
+    """The program that a statement is about, with those of its constants that have only one value.
 
     `at` is the only eps at which the program is read, or None. `requires` is the condition on all inputs, or "".
     """
@@ -584,9 +584,9 @@ def violates(one: Witness, asked: Claim, own: Mapping[str, str], budget: Budget)
 class OfInputs(OfAccuracy):
     """The theorem about every real and int input, proved by classes of inputs.
 
-    `kinds` names their types, such as "real and int", and `counts` has the number of classes by verdict. `witnesses`
-    are inputs that refute the claim, and `varying` the constants that change with m. With a `parameter`, a pair (name
-    of m, its least value), the theorem is about every m from that value on.
+    `kinds` names the types of the inputs, such as "real and int", and `counts` has the number of classes by verdict.
+    `witnesses` are inputs that refute the claim, and `varying` the constants that change with m. With a `parameter`, a
+    pair (name of m, its least value), the theorem is about every m from that value on.
     """
 
     kinds: str

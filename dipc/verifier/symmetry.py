@@ -734,7 +734,7 @@ class Exchanges:
         )
         if not same:
             slots = run.machine.slots
-            raise NotDerived(f"`{slots[one].name}` and `{slots[other].name}` are not seen to be exchangeable")
+            raise NotDerived(f"`{slots[one].name}` and `{slots[other].name}` are not shown to be exchangeable")
 
     def _is_same(self, draw: _Draw, image: _Draw, names: Names, known: dict[Node, Node]) -> bool:
         there = tuple(self.run.table.renamed(node, names, known) for node in draw.parameters)

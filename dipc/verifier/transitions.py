@@ -199,7 +199,7 @@ class Transitions:
     def require(self, one: int, other: int) -> None:
         """Raise NotDerived unless the inputs in the slots `one` and `other` are shown to be exchangeable."""
         slots = self.machine.slots
-        different = NotDerived(f"`{slots[one].name}` and `{slots[other].name}` are not seen to be exchangeable")
+        different = NotDerived(f"`{slots[one].name}` and `{slots[other].name}` are not shown to be exchangeable")
         if slots[one].type != slots[other].type:
             raise NotDerived("two inputs have different values")
         if one not in self._order and other not in self._order:

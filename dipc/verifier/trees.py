@@ -613,12 +613,12 @@ def read_tree(value: object) -> Tree:
 
 def _read_center(value: object, depth: int) -> Center:
     if depth > MOST_CENTERS:
-        raise Rejected(f"a tree is no deeper than {MOST_CENTERS}")
+        raise Rejected(f"a tree must not be deeper than {MOST_CENTERS}")
     below = read.listed(lambda each: _read_center(each, depth + 1), MOST_CENTERS)
     slope, spread, own, stated, children = read.tuple_of(
         read.rational, _spread, _FORMS, read.listed(_LEAF, MOST_LEAVES), below
     )(value)
     leaves = tuple((Leaf(law, tuple(lower), tuple(upper)), count) for count, law, lower, upper in stated)
     if any(not count or not leaf.lower for leaf, count in leaves):
-        raise Rejected("a leaf must occur, and must have a bound")
+        raise Rejected("a leaf must occur at least once, and must have a bound")
     return Center(slope, spread, tuple(own), leaves, tuple(children))

@@ -397,7 +397,7 @@ CHANGES: list[tuple[str, str, Callable[[dict[str, Any]], object], str]] = [
         "cells that fall",
         "sparse on an interval",
         lambda data: data["obligations"][0]["cells"].__setitem__(0, ["2", "1", "3"]),
-        "must end after",
+        "must be after its beginning",
     ),
     (
         "cells beyond",

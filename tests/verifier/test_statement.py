@@ -105,7 +105,7 @@ def test_a_row_without_outputs_claims_nothing() -> None:
     data = document(coin())
     for row in data["rows"]:
         row["output"] = [None]
-    assert "it holds vacuously, and says otherwise" in rejected(data)
+    assert "it holds vacuously, but states the opposite" in rejected(data)
     program = dipc.load(WITHOUT_IDEAL)
     report = dipc.check(program, [{"q": "true", "o": None}], beta="1/1000", keep_proofs=True)
     assert (report.counts.vacuous, report.counts.unconstrained) == (1, 1)

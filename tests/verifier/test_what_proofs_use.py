@@ -338,8 +338,8 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
         "does not have values for each input",
     ),
     ("a path once", "product", put(2, "product", "exchanges", 1, "row"), "of a path are given twice"),
-    ("inputs that are there, once", "product", put([1], "product", "exchanges", 0, "free"), "is exchanged twice, or"),
-    ("inputs that are there, once", "product", put([9], "product", "exchanges", 0, "free"), "is exchanged twice, or"),
+    ("inputs that are there, once", "product", put([1], "product", "exchanges", 0, "free"), "is named twice, or"),
+    ("inputs that are there, once", "product", put([9], "product", "exchanges", 0, "free"), "is named twice, or"),
     (
         "of one type with the same values",
         "product",
@@ -462,7 +462,12 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("every number before", "every m", removed("cases"), "the cases do not cover exactly the numbers before `start`"),
     ("every power of m", "every m", lambda data: inequalities(data).pop() and None, "one inequality for each power"),
     ("powers in order", "every m", lambda data: inequalities(data).reverse(), "one inequality for each power"),
-    ("once not above start", "every m", put("99", "numbers", "union", "sums", 0, "once"), "takes no more iterations"),
+    (
+        "once not above start",
+        "every m",
+        put("99", "numbers", "union", "sums", 0, "once"),
+        "must not take more iterations",
+    ),
     ("some runs", "every m", put([], "numbers", "union", "sums"), "a union bound must have a sum"),
     # --- privacy
     ("outputs all different", "private", one_output_twice, "two of the outputs, or of the inputs, are the same"),
@@ -471,11 +476,11 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("a law for each input", "private", removed("laws"), "there must be one law for each input"),
     ("pairs once", "private", repeated("pairs"), "lists a pair twice"),
     ("every adjacent pair", "private", removed("pairs"), "not exactly the adjacent pairs"),
-    ("an obligation a couple", "private", put([], "couples"), "a set of outputs comes without an obligation"),
+    ("an obligation a couple", "private", put([], "couples"), "a set of outputs has no obligation"),
     ("outputs of a set once", "not private", repeated("refuted", "outputs"), "an output is counted twice"),
     ("a budget not below 0", "private", put("-1", "claim", "budget"), "the budget is negative"),
     ("a delta not below 0", "delta", put([[0, "0", "-1"]], "claim", "delta"), "obligation of a pair"),
-    ("every set", "delta", put([], "sets"), "a set of outputs comes without an obligation"),
+    ("every set", "delta", put([], "sets"), "a set of outputs has no obligation"),
     # --- least numbers
     ("low below high", "least", lambda data: data["enclosed"].reverse(), "not less than the number proved"),
 ]
