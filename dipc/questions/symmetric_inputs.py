@@ -172,7 +172,7 @@ class _ClassSearch:
             return symmetry.singletons(self._positions)
         forms = frozenset(form for form in region.answer if isinstance(form, Affine))
         guards = symmetry.guards_of(region.guards)
-        return symmetry.blocks_of(symmetry.Orbit(guards, family.guards, forms, endings, self._apart), self._positions)
+        return symmetry.blocks_of(guards, family, forms, endings, self._apart, self._positions)
 
     def _endings(self, finite: Mapping[int, Value], region: ideals.Region) -> tuple[symmetry.Ending, ...] | None:
         """Return the exits with the answer of `region`, in a form in which equal exits are recognized.

@@ -24,7 +24,7 @@ from dipc.program.ideal import Ideal, Region
 from dipc.program.nearness import AllOf, AnyOf, Formula
 from dipc.rules.centered_exits import NoiseComponent, centered_component, within_gamma
 from dipc.rules.exchange import arrangements
-from dipc.rules.halfspaces import GAMMA, has_gamma
+from dipc.rules.halfspaces import has_gamma
 from dipc.text.ast import BaseType
 from dipc.text.core import Value
 
@@ -86,15 +86,6 @@ def ending_of(event: EventTemplate, weight: Closed | None, centers: Mapping[int,
     )
 
 
-def mentioned(endings: Iterable[Ending]) -> set[int]:
-    """Return the input slots on which the `endings` depend."""
-    terms: list[Terms] = []
-    for ending in endings:
-        terms += [guard.coefficients for guard in ending.guards]
-        terms += [half.inputs for component in ending.parts for half in component.halfspaces]
-    return {slot for each in terms for slot, _ in each} - {GAMMA}
-
-
 def renamed_guards(guards: frozenset[Halfspace], names: Renaming) -> frozenset[Halfspace]:
     """Return the half-spaces `guards` with the input slots renamed by `names`."""
     return frozenset(renamed_guard(guard, names) for guard in guards)
@@ -107,15 +98,6 @@ def renamed_guard(guard: Halfspace, names: Renaming) -> Halfspace:
 
 
 # --- likeness ---------------------------------------------------------------------------------------
-
-
-def same_after(endings: Sequence[Ending], names: Renaming) -> bool:
-    """Return True only if renaming inputs by `names` maps the exits `endings` to themselves, in any order.
-
-    Noises may be renamed, too. The probability of the answer is then the same function of the inputs before and after.
-    A result of False proves nothing.
-    """
-    return _matched(list(endings), [ending.renamed(names) for ending in endings], _same_ending)
 
 
 def _same_ending(left: Ending, right: Ending) -> bool:
@@ -409,45 +391,37 @@ class AlikeInputs:
     blocks: tuple[Block, ...] = ()
 
 
-@frozen
-class Orbit:
-    """The data of a region that decide which of its inputs have the same obligation.
+def blocks_of(
+    guards: frozenset[Halfspace],
+    family: RegionFamily,
+    forms: frozenset[Affine],
+    endings: Sequence[Ending],
+    apart: Apartness | None,
+    positions: Sequence[Position],
+) -> tuple[Block, ...]:
+    """Divide the inputs `positions` of a region into few blocks of inputs that are proved to be interchangeable.
 
-    `guards` are the region's guards. `family` has those of all regions with its answer, for each combination of the
-    finite inputs in turn. `forms` are the real outputs of the answer, `endings` its exits, and `apart` is the condition
-    under which inputs are infinitely far apart.
+    `guards` are the region's guards, and `family` has those of all regions with its answer. `forms` are the real
+    outputs of the answer, and `endings` its exits. `apart` is the condition under which inputs are infinitely far
+    apart.
     """
+    terms = [form.inputs for form in forms]
+    terms += [guard.coefficients for regions in family.guards for own in regions for guard in own]
+    terms += [guard.coefficients for ending in endings for guard in ending.guards]
+    terms += [half.inputs for ending in endings for part in ending.parts for half in part.halfspaces]
+    depends = {slot for each in terms for slot, _ in each}.union(() if apart is None else apart.mentions())
 
-    guards: frozenset[Halfspace]
-    family: tuple[frozenset[frozenset[Halfspace]], ...]
-    forms: frozenset[Affine]
-    endings: tuple[Ending, ...]
-    apart: Apartness | None = None
-
-    def mentions(self) -> set[int]:
-        """Return the input slots on which the guards, forms, exits or the condition `apart` depend."""
-        terms = [form.inputs for form in self.forms]
-        terms += [guard.coefficients for regions in self.family for guards in regions for guard in guards]
-        formula = set() if self.apart is None else self.apart.mentions()
-        return mentioned(self.endings).union(formula, (slot for form in terms for slot, _ in form))
-
-    def allows(self, left: int, right: int) -> bool:
-        """Return True if exchanging the input slots `left` and `right` is proved to keep every obligation."""
+    def keeps_obligations(left: int, right: int) -> bool:
         names = {left: right, right: left}
         return (
-            renamed_guards(self.guards, names) == self.guards
-            and all(
-                frozenset(renamed_guards(guards, names) for guards in regions) == regions for regions in self.family
-            )
-            and frozenset(form.renamed(names) for form in self.forms) == self.forms
-            and (self.apart is None or self.apart.allows(names))
-            and same_after(self.endings, names)
+            renamed_guards(guards, names) == guards
+            and all(frozenset(renamed_guards(own, names) for own in regions) == regions for regions in family.guards)
+            and frozenset(form.renamed(names) for form in forms) == forms
+            and (apart is None or apart.allows(names))
+            # Noises may be renamed, too. The probability of the answer is then the same function of the inputs.
+            and _matched(list(endings), [ending.renamed(names) for ending in endings], _same_ending)
         )
 
-
-def blocks_of(orbit: Orbit, positions: Sequence[Position]) -> tuple[Block, ...]:
-    """Divide the inputs `positions` into few blocks of inputs that may be exchanged, as proved by `orbit`."""
-    depends = orbit.mentions()
     groups: list[list[Position]] = []
     free: list[Block] = []
     for position in positions:
@@ -457,7 +431,7 @@ def blocks_of(orbit: Orbit, positions: Sequence[Position]) -> tuple[Block, ...]:
         for group in groups:
             first = group[0]
             alike = (first.values, first.domain, first.whole) == (position.values, position.domain, position.whole)
-            if alike and orbit.allows(first.slot, position.slot):
+            if alike and keeps_obligations(first.slot, position.slot):
                 group.append(position)
                 break
         else:

@@ -154,10 +154,7 @@ def _may_reach(region: Region, leaving: Way, other: Region, *, whole: bool = Fal
     # u' = u - (facet(u)/width + η)·d: form(u') = form(u) - form(d)·(facet(u)/width + η), form(d) without the constant.
     depth = leaving.facet.scaled(1 / leaving.width) + Affine.input(beyond)
     system = [Halfspace(((beyond, _ONE),), _ZERO), *(guard.guard.closure() for guard in region.guards)]
-    for guard in other.guards:
-        rise = sum((c * leaving.direction.get(slot, _ZERO) for slot, c in guard.form.inputs), _ZERO)
-        after = guard.form - depth.scaled(rise)
-        system.append(Halfspace(after.inputs, after.constant))
+    system += _after(leaving, depth, other)
     if whole:
         # facet(u') = -width·η.
         system.append(Halfspace(((beyond, leaving.width),), -_ONE))
@@ -187,13 +184,16 @@ def _touches(inner: Sequence[Halfspace], leaving: Way, gap: Region) -> bool:
 
     The inputs are those in the half-spaces `inner`, and each moves straight along `leaving`.
     """
-    depth = leaving.facet.scaled(1 / leaving.width)
-    system = list(inner)
-    for guard in gap.guards:
+    there = _after(leaving, leaving.facet.scaled(1 / leaving.width), gap)
+    return not isinstance(solution([*inner, *there]), Infeasible)
+
+
+def _after(leaving: Way, depth: Affine, region: Region) -> Iterator[Halfspace]:
+    """Yield the half-spaces of the inputs u that are in `region` after the steps `depth` on the way `leaving`."""
+    for guard in region.guards:
         rise = sum((c * leaving.direction.get(slot, _ZERO) for slot, c in guard.form.inputs), _ZERO)
-        after = guard.form - depth.scaled(rise)
-        system.append(Halfspace(after.inputs, after.constant))
-    return not isinstance(solution(system), Infeasible)
+        form = guard.form - depth.scaled(rise)
+        yield Halfspace(form.inputs, form.constant)
 
 
 def _separated(facet: Affine, guards: Sequence[Constraint], across: Fraction) -> bool:
