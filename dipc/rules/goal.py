@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -107,7 +107,7 @@ class ConvexClass:
     """
 
     number: int
-    inputs: InputClass
+    inputs: InputClass = field(compare=False)
     guards: tuple[Constraint, ...]
     exits: tuple[CenteredExit, ...]
     side: tuple[Affine, ...]
@@ -181,6 +181,10 @@ class Goal:
         self.convex = convex
         self.required = required
         self._known: dict[str, Bounds | None] = {}
+
+    def __reduce__(self) -> tuple[type[Goal], tuple[Setting, ConvexClass, Requirement]]:
+        # What is cached may refer to functions, and is found again.
+        return Goal, (self.setting, self.convex, self.required)
 
     def requiring(self, required: Requirement) -> Goal:
         """Return the goal for this class with the requirement `required`."""
