@@ -706,17 +706,17 @@ class _Argument:
         self.is_number = not d
         self._known: dict[int, Value] = {}
 
-    def values(self, of: Callable[[Value], Value], mine: range, j: int) -> Sequence[Value]:
-        """Return the results of the function `of` at the nodes k in `mine` of the center and node `j` of its parent.
+    def values(self, function: Callable[[Value], Value], mine: range, j: int) -> Sequence[Value]:
+        """Return the results of `function` at the nodes k in `mine` of the center and node `j` of its parent.
 
-        The argument of `of` is a·t + b·x + d·eps. All calls must pass the same function, because its results are
+        The argument of `function` is a·t + b·x + d·eps. All calls must pass the same function, because its results are
         remembered.
         """
         start, step, known = self._second * j, self._first, self._known
         numbers = range(start + step * mine[0], start + step * mine[-1] + step, step) if step else [start]
         for number in numbers:
             if number not in known:
-                known[number] = of(self._off + self._unit * number)
+                known[number] = function(self._off + self._unit * number)
         return [known[number] for number in numbers] * (1 if step else len(mine))
 
 
