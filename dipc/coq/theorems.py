@@ -185,7 +185,8 @@ def _uses(data: Mapping[str, Any]) -> dict[int, list[str]]:
 class _Rows:
     """The Coq text (`blocks`) about the rows of a certificate: the program, and a theorem for each row.
 
-    `proved` and `unproved` count the rows with an obligation. The blocks of an unproved row say why it has no theorem.
+    `proved` and `unproved` count the rows with an obligation. For an unproved row, the text says why there is no
+    theorem.
     """
 
     blocks: tuple[str, ...]

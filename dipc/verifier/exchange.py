@@ -183,7 +183,7 @@ class _ProductCheck:
         self._require_alike({place for one in self.product.exchanges for place in one.places})
         for number, (given, taken) in enumerate(zip(inputs, paths, strict=True), start=1):
             with in_step(f"row {number}"):
-                count += self._stands_for(given, exchanged.get(taken))
+                count += self._represented_count(given, exchanged.get(taken))
                 key = typed(given)
                 if key in seen:
                     raise Rejected("two rows represent the same inputs")
@@ -222,7 +222,7 @@ class _ProductCheck:
                 if self._slots[one].type != self._slots[other].type or self._values[one] != self._values[other]:
                     raise Rejected("the inputs exchanged do not have the same type and values")
 
-    def _stands_for(self, inputs: Sequence[Value], exchanged: PathExchanges | None) -> int:
+    def _represented_count(self, inputs: Sequence[Value], exchanged: PathExchanges | None) -> int:
         """Return the number of inputs that the row `inputs` represents.
 
         `exchanged` are the exchanges on the row's path of the ideal, if there are any. Raises Rejected if values that

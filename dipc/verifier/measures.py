@@ -452,7 +452,8 @@ class _Elimination:
     def _extreme(self, bounds: Iterable[_Line], side: int) -> Iterator[tuple[_Line | None, list[_Row]]]:
         """Yield each of `bounds` with the half-spaces in which it is the greatest (`side` 1) or the least (`side` -1).
 
-        Where several bounds are equal, the first is meant. If `bounds` is empty, yield None without half-spaces.
+        Of several equal bounds, only the first is the extreme one. If `bounds` is empty, yield None without
+        half-spaces.
         """
         listed = list(bounds)
         if not listed:

@@ -349,7 +349,7 @@ def _values_of(masses: Sequence[Mass], rows: Sequence[_Row], *, united: bool) ->
 def _tree(values: Sequence[Sequence[tuple[Mass, int]]], rows: Sequence[_Row]) -> Summed:
     """Return the tree of `values` and half-spaces `rows` in a normal form.
 
-    The form does not depend on the order of the noises and their signs.
+    The form depends neither on the order of the noises nor on their signs.
     """
     own: list[list[Limit]] = [[] for _ in values]
     pairs: dict[int, dict[int, list[Limit]]] = {i: {} for i in range(len(values))}

@@ -437,7 +437,7 @@ class _Basis:
         laws = [spreads[k].times(1 / self.inverse[0][0]) for k in self.places if spreads[k].laplace]
         supports = [{i for form, _ in g[1] + g[2] for i in form} for g in groups]
         rooted = _Rooted(self.precision, next(iter(laws), None), groups, supports)
-        rooted.watch()
+        rooted.require_tree()
         return min(rooted.scaled(root) for root in range(len(self.places)))
 
 
@@ -461,7 +461,7 @@ class _Rooted:
     groups: Sequence[_Group]
     supports: Sequence[set[int]]
 
-    def watch(self) -> None:
+    def require_tree(self) -> None:
         """Raise NotDerived if the coordinates do not form a tree.
 
         They form a tree if each half-space or leaf contains at most two of them, and the pairs of connected coordinates
