@@ -41,8 +41,8 @@ reads FILE.py without running the whole file. It runs the function NAME, with
 its helpers and constants, only to check that it has read them correctly.
 
 \b
-TABLE.csv has a column for each input and output, and a row for each input.
-The outputs of a row are the right answer there. The table may also have
+Each row of TABLE.csv is an input and the right answer for it, with a column
+for each input variable and each output variable. The table may also have
 the columns alpha, beta and gamma, which override the options, and the column
 dd (a rational number or inf). A program with an `ideal` block needs no table:
 dipc computes the right answers and dd for the inputs of --inputs.

@@ -252,7 +252,7 @@ Exit codes: 0 solved, 1 proved to have no solution, 2 bad input,
 @click.command(epilog=_SOLVE_EPILOG)
 @takes(
     "PROG TABLE --for --inputs -D --for-all --beta --alpha --gamma --eps~one --error --moment --output~error "
-    "--adjacent~solve --budget~solve --delta~solve --digits --format=text|json -o --certificate --html --limit "
+    "--adjacent~solve --budget~solve --delta~solve --digits~solve --format=text|json -o --certificate --html --limit "
     "-j,--jobs --cache --dask --quiet,-q"
 )
 def solve(**given: Any) -> ExitCode:

@@ -108,8 +108,8 @@ OPTIONS: dict[str, _Settings] = {
         required=True,
     ),
     "--adjacent~tune": _text(
-        "Multiply the objective by the privacy constant for this adjacency, such as linf:1, so that values of the "
-        "constants are compared at equal privacy; see below.",
+        "Multiply the objective by the privacy constant K for this adjacency, such as linf:1, so that the values of "
+        "--vary are compared at equal privacy; see below.",
         "ADJACENCY",
     ),
     "--adjacent~solve": _text(
@@ -151,7 +151,7 @@ OPTIONS: dict[str, _Settings] = {
         "at_text",
     ),
     "--at~error": _text("Show the error as a number at this eps; 1 by default.", "EPS"),
-    "--at~import": _text("Fix eps: rates that are not multiples of eps need it.", "EPS", "at_text"),
+    "--at~import": _text("Fix eps; a rate that is not a multiple of eps needs it.", "EPS", "at_text"),
     "--estimate": _flag("With --max-loss: also estimate it from random runs at the pair where it occurs."),
     "--for": _text("What to find; see below.", "eps|alpha|beta|gamma|error|NAME|RANGE", "wanted"),
     "--for~tune": _word(
@@ -210,18 +210,21 @@ OPTIONS: dict[str, _Settings] = {
     "--plot~outputs": _path("Draw the probabilities against eps (needs matplotlib).", "FILE.svg|png"),
     "--quiet,-q": _flag("Print the first line only, and no progress."),
     "--quiet,-q~theorem": _flag("Print the theorem only, and the expected claim if it is not met."),
-    "--digits": _count("Significant digits of the answer; 30 by default.", "N", 1, 1000),
+    "--digits": _count("Significant digits of the answer; by default 30, and 10 in the first line.", "N", 1, 1000),
+    "--digits~solve": _count(
+        "Significant digits of the answer; by default 30, and 10 in the first line and with --for NAME.", "N", 1, 1000
+    ),
     "--digits~interval": _count("Significant digits of the answer; 10 by default.", "N", 1, 1000),
     "--digits~failing": _count(
-        "Show N significant digits of the interval of eps where a row fails, and of the eps at which it fails by the "
-        "most; in JSON, 15 by default.",
+        "Show N significant digits of the ends of each interval of eps where a row fails, and also the eps at which it "
+        "fails by the most. JSON always shows both, by default to 15 digits.",
         "N",
         1,
         1000,
     ),
     "--digits~tune": _count("Significant digits of the answer; 7 by default.", "N", 1, 1000),
     "--digits~privacy": _count(
-        "Significant digits of numbers that are shown as decimals; 20 by default.", "N", 1, 1000
+        "Significant digits of decimals in JSON, 20 by default; text shows at most 10 of them.", "N", 1, 1000
     ),
     "--classes/--no-classes": {
         "help": "If permuting the values of an input changes nothing, decide only one of the permuted inputs. By "

@@ -183,9 +183,9 @@ def import_(
     For a directory, dipc tests that each file *.txt is private for its pairs. With -o it keeps the programs, their
     pairs and the claims in a directory.
 
-    Clamped discrete noise (TDLap) becomes a choice for each value of its center. Some rates are not multiples of eps,
-    such as 1/eps; some weights are not weights for every eps, such as (1-eps)/2. They need --at: the program then has a
-    meaning at this eps only, and its claim block says so.
+    Clamped discrete noise (TDLap) becomes a choice for each value of its center. A rate that is not a multiple of eps,
+    such as 1/eps, needs --at: the program is then about this eps only, and its claim block says so. A weight that is
+    not a probability for every eps, such as (1-eps)/2, needs --at, or an interval of eps in later commands.
     """
     point = None if at_text is None else positive_option("--at", at_text)
     if path.is_dir():

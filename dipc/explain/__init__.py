@@ -87,7 +87,7 @@ _WHEN = {
     "E0905": "`dipc verify` is given a program, a table or a part of a claim that it cannot read",
     "E1005": "a plot is asked for where matplotlib is not installed",
     "E1702": "a run of `dipc run` has not ended after a million random events",
-    "W1421": "a weight in a program of DiPC's format is between 0 and 1 only for some eps",
+    "W1421": "a weight in a program of DiPC's format is not between 0 and 1 for every eps",
     "W1420": "a program of DiPC's format that is imported has an `fi` without an `if`",
     "E1906": "a mechanism is called in Python with a float, without eps, or with arguments that it does not take",
     "E1907": "dipc reads a Python function as another program than Python runs: a defect of dipc, with exit code 70",

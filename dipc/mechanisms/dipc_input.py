@@ -17,12 +17,11 @@ from typing import NoReturn, cast
 from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedToken, v_args
 from lark.visitors import Interpreter
 
-from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.parametric import Parametric
 from dipc.claims.expression import ClaimExpression
 from dipc.frozen import frozen
 from dipc.mechanisms.expressions import RESERVED
-from dipc.sign.chart import is_nowhere_negative
+from dipc.sign.chart import Fails, decide_nonnegative
 from dipc.sign.interval import Interval
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, bad_input
 from dipc.text.parser import grammar_text
@@ -405,17 +404,19 @@ class _Reader(Interpreter[Token, list[str]]):
     def _weight(self, text: str, word: Token) -> str:
         """Return the probability `text` in dipc's language.
 
-        A warning at the token `word` says if the number is between 0 and 1 for some eps only. There is none if eps is
-        fixed.
+        A warning at the token `word` names an eps at which the number is not between 0 and 1, if there is one. There is
+        no warning if eps is fixed, or if the number has a denominator.
         """
         _, value = self._expression(text, word)
         if self.fixed is None:
             flat = value.flat()
-            if flat is not None and not all(_nowhere_negative(poly) for poly in (flat, 1 - flat)):
-                place, note = self.source.excerpt(token_span(word)), "fix eps: dipc import --at 1/2"
-                self.warnings.append(
-                    Diagnostic("W1421", "this is a probability only for some eps", place, notes=(note,))
-                )
+            decisions = [] if flat is None else [decide_nonnegative(f, Interval.POSITIVE) for f in (flat, 1 - flat)]
+            refuted = next((decision for decision in decisions if isinstance(decision, Fails)), None)
+            if refuted is not None:
+                message = f"this is not a probability at eps = {refuted.witness}"
+                note = "fix an eps at which it is a probability, with `--at EPS`"
+                place = self.source.excerpt(token_span(word))
+                self.warnings.append(Diagnostic("W1421", message, place, notes=(note,)))
         return self._written(text)
 
     def _written(self, text: str) -> str:
@@ -449,10 +450,6 @@ def _legal(word: Token) -> str:
 
 def _type(values: range | None) -> str:
     return "bool" if values is None else f"{{{values[0]}..{values[-1]}}}"
-
-
-def _nowhere_negative(value: ExpPoly) -> bool:
-    return is_nowhere_negative(value, (Interval.POSITIVE,))
 
 
 def _sequence(statements: list[str]) -> str:

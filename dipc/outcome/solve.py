@@ -327,7 +327,7 @@ def constant_outcome(constant: ConstantSolution, path: str) -> Outcome:
 def _constant_headline(constant: ConstantSolution) -> str:
     tried = f"of {len(constant.verdicts)} values tried"
     if constant.reason:
-        return f"UNDECIDED: where {constant.name} begins to be enough is not known"
+        return f"UNDECIDED: no threshold of {constant.name} was found"
     if constant.edge is not None:
         low, high = map(decimal, constant.edge.ends)
         return (
@@ -360,8 +360,9 @@ def _constant_parts(constant: ConstantSolution, path: str) -> Iterator[ReportBlo
     if edge is not None:
         low, high = map(decimal, edge.ends)
         proved, refuted = (high, low) if edge.begins else (low, high)
-        beyond = f"it holds for all {'greater' if edge.begins else 'lesser'} values, and for no others"
-        others = beyond if edge.monotone else "unknown: it was not shown to be monotone"
+        more, less = ("greater", "smaller") if edge.begins else ("smaller", "greater")
+        beyond = f"the claim holds for all {more} values, and fails for all {less} ones"
+        others = beyond if edge.monotone else "unknown: the verdict may change more than once"
         fields = [("fails with", f"{name} = {refuted}"), ("holds with", f"{name} = {proved}"), ("others", others)]
         yield section(None, *fields)
         return
@@ -372,7 +373,7 @@ def _constant_parts(constant: ConstantSolution, path: str) -> Iterator[ReportBlo
             text = ", ".join(map(str, values[:_MOST_SPANS])) + (", …" if len(values) > _MOST_SPANS else "")
             yield Fields([(f"{word} for", f"{name} in {{{text}}}")])
     yield Fields(("refused", f"{name} = {value}: {why}") for value, why in list(constant.refused.items())[:1])
-    yield Fields([("others", "values between these were not tried: each value was decided by itself")])
+    yield Fields([("others", "not tried: nothing is known about them")])
 
 
 # --- The answer of `dipc interval` ------------------------------------------------------------------------------------

@@ -213,7 +213,8 @@ def test_rates_at_a_fixed_eps(rate: str, eps: str, same: int) -> None:
 
 def test_weights_that_are_probabilities_for_some_eps() -> None:
     text = "0 1\ninput bool x ;\nbool y ;\ny = x ;\nProb[(1-eps)/2] y = ! x ;\nreturn y ;\n"
-    assert [warning.code for warning in imported(SourceText("r", text), "r").warnings] == ["W1421"]
+    (warning,) = imported(SourceText("r", text), "r").warnings
+    assert (warning.code, warning.message) == ("W1421", "this is not a probability at eps = 2")
     found = imported(SourceText("r", text), "r", Fraction(1, 2))
     assert not found.warnings
     assert str(dipc.load(found.text).probability({"x": True}, {"y": False})) == "1/4"
