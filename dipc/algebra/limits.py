@@ -169,7 +169,9 @@ class Meter:
         """Raise LimitReached if a computed function with `terms` terms is too long."""
         if terms > self.limits.terms:
             raise LimitReached(
-                "terms", f"the closed form has more than {self.limits.terms} terms; its expansion was stopped"
+                "terms",
+                f"the closed form has more than {self.limits.terms} terms, where a term with long numbers counts as "
+                "several; its expansion was stopped",
             )
 
     def spend(self, steps: int) -> None:

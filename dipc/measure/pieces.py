@@ -142,7 +142,10 @@ class Slopes:
                 if rest is not None and len(rest):
                     grown[n] = rest * over
             result[l] = low, grown
-        return Slopes(result)
+        antiderivative = Slopes(result)
+        # A value is one polynomial, so each of its terms has the common denominator of all.
+        meter.size(len(antiderivative) * weight(antiderivative.bits))
+        return antiderivative
 
     def value(self, point: int, tilt: int = 0) -> RingElement:
         """Return f(eps·`point`)·e^{`tilt`·eps·`point`}, where f is this function."""

@@ -111,19 +111,20 @@ def test_constants(source: str, adjacent: str, constant: str, start: int) -> Non
     assert (found.numbers.at, found.numbers.onwards) == (start, True)
 
 
-EACH = "eps-private for every m >= 1, and no smaller constant suffices for"
+PRIVATE = "eps-private for every m >= 1, and no smaller constant suffices"
+EACH = f"{PRIVATE} for"
 
 
 @pytest.mark.parametrize(
     ("source", "adjacent", "line"),
     [
         (LAPLACE, "linf:1", f"constant m/2: m/2*{EACH} any m"),
-        (LAPLACE.replace("eps/2", "eps/m"), "linf:1", f"constant 1: 1*{EACH} m = 1"),
+        (LAPLACE.replace("eps/2", "eps/m"), "linf:1", f"constant 1: 1*{PRIVATE}, as m = 1 shows"),
         (LAPLACE.replace("eps/2", "eps/m"), "l1:1", f"constant 1/m: 1/m*{EACH} any m"),
         (from_zero(TWO_LOOPS), "linf:1", f"constant 3*m/2: 3*m/2*{EACH} any m"),
         (benchmark("privacy/svt6"), "linf:1", f"constant m/2: m/2*{EACH} any m"),
-        (SPARSE.replace("Lap(eps/(4*c)", "Lap(eps/(4*m)"), "linf:1", f"constant 1/4: 1/4*{EACH} m = 1"),
-        (SPARSE.replace("Lap(eps/(2*c), T)", "Lap(eps/m, T)"), "linf:1", f"constant 3/4: 3/4*{EACH} m = 3"),
+        (SPARSE.replace("Lap(eps/(4*c)", "Lap(eps/(4*m)"), "linf:1", f"constant 1/4: 1/4*{PRIVATE}, as m = 1 shows"),
+        (SPARSE.replace("Lap(eps/(2*c), T)", "Lap(eps/m, T)"), "linf:1", f"constant 3/4: 3/4*{PRIVATE}, as m = 3 shows"),
         (benchmark("privacy/svt5"), "linf:1", "constant ∞: K*eps-private for no K for any m >= 2"),
     ],
 )
