@@ -124,7 +124,7 @@ EACH = f"{PRIVATE} for"
         (from_zero(TWO_LOOPS), "linf:1", f"constant 3*m/2: 3*m/2*{EACH} any m"),
         (benchmark("privacy/svt6"), "linf:1", f"constant m/2: m/2*{EACH} any m"),
         (SPARSE.replace("Lap(eps/(4*c)", "Lap(eps/(4*m)"), "linf:1", f"constant 1/4: 1/4*{PRIVATE}, as m = 1 shows"),
-        (SPARSE.replace("Lap(eps/(2*c), T)", "Lap(eps/m, T)"), "linf:1", f"constant 3/4: 3/4*{PRIVATE}, as m = 3 shows"),
+        (SPARSE.replace("Lap(eps/(2*c), T)", "Lap(eps/m, T)"), "linf:1", f"constant 3/4: 3/4*{EACH} m = 3"),
         (benchmark("privacy/svt5"), "linf:1", "constant ∞: K*eps-private for no K for any m >= 2"),
     ],
 )
