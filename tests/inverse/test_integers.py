@@ -253,7 +253,8 @@ def test_a_large_gamma_ends_at_a_limit() -> None:
     assert [row.reason for row in report.rows if row.verdict is Verdict.UNDECIDED] in (
         [],
         [
-            "the closed form has more than 1500000 terms, where a term with long numbers counts as several; its expansion was stopped (limit `terms`)"
+            "the closed form has more than 1500000 terms, where a term with long numbers counts as several; "
+            "its expansion was stopped (limit `terms`)"
         ],
     )
 
