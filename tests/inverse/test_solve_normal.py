@@ -125,7 +125,7 @@ def test_the_tolerance_of_a_count_is_a_multiple() -> None:
 def test_no_tolerance_is_enough_for_every_eps() -> None:
     found = dipc.solve(dipc.load(COUNT), wanted="gamma", inputs="q in {0, 1}", beta="1/10")
     assert found.status == "none"
-    assert "as eps goes to 0" in found.remark
+    assert "as eps tends to 0" in found.remark
 
 
 def test_the_least_beta_of_a_count_is_a_claim_that_holds_with_equality() -> None:
