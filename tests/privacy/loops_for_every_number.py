@@ -129,7 +129,7 @@ LOOPS = {
     ),
     "divided": Loop(
         _each("out[i] <- Lap(eps/m, q[i])", output="real"),
-        "constant 1: 1*eps-private for every m >= 1, and no smaller constant suffices for m = 1",
+        "constant 1: 1*eps-private for every m >= 1, and no smaller constant suffices, as m = 1 shows",
     ),
     "divided and more": Loop(
         _each("out[i] <- Lap(eps/m, q[i]); r <- Lap(eps, q[i]); if r >= 0 then out[i] <- 0 end", output="real"),
