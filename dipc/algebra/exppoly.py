@@ -1096,7 +1096,8 @@ def sum_text(value: ExpPoly, point: Fraction | None = None) -> str:
 def _join_terms(terms: Iterable[tuple[int, str, int, int]]) -> str:
     """The text of the sum of `terms`, each given as (k, exponent, numerator, denominator).
 
-    A term is the coefficient numerator/denominator, times eps^k, times exp of the text exponent if this is not empty.
+    A term is (numerator/denominator)·eps^k·exp(exponent). exponent is a text; if it is empty, the factor exp is left
+    out.
     """
     texts: list[str] = []
     for k, exponent, numerator, denominator in terms:

@@ -352,7 +352,7 @@ def _total(numbers: Sequence[Real]) -> Real:
 
 
 def _signed(atom: Irrational) -> Real:
-    """The number `atom`, which may be negative here, as a real number with its sign.
+    """The number `atom`, positive or negative, as a real number with its sign.
 
     Raises NotReal if the sign is not found.
     """

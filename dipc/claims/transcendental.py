@@ -381,7 +381,7 @@ def with_powers_of_eps(expression: ClaimExpression, names: Mapping[str, Parametr
 def _with_distances(tree: Expr, distances: Mapping[str, Expr]) -> Expr:
     """Return `tree` with the expressions of alpha and gamma, in `distances`, in place of their names.
 
-    A name remains if its expression has no transcendental number.
+    A name is replaced only if its expression contains a transcendental number.
     """
     result = {name: node for name, node in distances.items() if is_transcendental(node)}
 

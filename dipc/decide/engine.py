@@ -282,7 +282,7 @@ class Engine:
     def _by_series(self, obligation: Obligation) -> Decision:
         """Decide `obligation` by Taylor series, without a closed form of its bound.
 
-        If the claim fails and the engine has a number of digits, the ends of failing intervals are found to these
+        If the claim fails and the engine has a number of digits, the ends of failing intervals are found to that many
         digits.
         """
         decision = by_series.decide_by_series(obligation, self.bounds, self.limits)
@@ -299,7 +299,7 @@ class Engine:
     def _measured_briefly(self, bound: Bound) -> ClosedForm | None:
         """Return the closed form of `bound` if it is found within small limits, else None.
 
-        The result is None, too, if decisions keep their proofs. It does not depend on earlier questions. Raises
+        The result is always None if decisions keep their proofs. It does not depend on earlier questions. Raises
         Undecided if larger limits would not help.
         """
         if self._brief is None:

@@ -644,7 +644,10 @@ class _Evaluated:
 
 
 def _leading(poly: ExpPoly, eps: Fraction) -> Fraction:
-    """Return the largest q for which e^{q·eps} has a nonzero coefficient in `poly` at this `eps`; 0 if all are zero."""
+    """Return the largest q such that the coefficient of e^{q·eps} in `poly` is not 0 at `eps`, or 0 if there is none.
+
+    The coefficients are polynomials in eps.
+    """
     return max((q for _, q, _ in terms_at(poly.terms(), eps)), default=Fraction(0))
 
 

@@ -162,7 +162,7 @@ def join_scopes(all_of: Iterable[ClaimScope]) -> ClaimScope:
 def _meet(end: EndPoint, start: EndPoint) -> bool:
     """Return False only if there is a gap between an interval that ends at `end` and one that starts at `start`.
 
-    A single point is a gap, too: `end` and `start` are the same number then, and neither interval includes it.
+    The gap may be a single point: `end` and `start` are then the same number, and neither interval includes it.
     """
     if end.high is None or end.high > start.low:
         return True

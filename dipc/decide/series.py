@@ -267,8 +267,8 @@ class SeriesDecision:
     def _tail_bound(self) -> NormalSum | None:
         """Return a lower bound of the slack: beta minus the probabilities that single half-spaces fail.
 
-        The bound must be the probability of one event of normal noises, continuous or discrete. The result is None for
-        other bounds, or if there is a half-space for which no upper bound of its probability to fail is known.
+        The result is None unless the bound is the probability of one event of normal noises, continuous or discrete. It
+        is also None if no upper bound is known for the probability that some half-space fails.
         """
         beta = self.obligation.beta
         bound = self.obligation.bound
@@ -415,7 +415,7 @@ class SeriesDecision:
     def _number(self, share: Share, weight: Fraction) -> Closed:
         """Return a lower bound of `weight` times the joint probability of the events of `share`.
 
-        The probability must not depend on eps.
+        The probability must not depend on eps. The weight of `share` is not used.
         """
         return ExpPoly.constant(weight * self._probability_at_one(share.events)[0 if weight > 0 else 1])
 
@@ -491,8 +491,8 @@ class SeriesDecision:
         """Return a bound of the probability of `share` if it is a single event N >= m of one symmetric integer noise N.
 
         It is a lower bound if `least`, else an upper bound. Pr[N >= m] is (1 + Pr[|N| <= -m])/2 for m <= 0, and (1 -
-        Pr[|N| <= m - 1])/2 for m >= 1. The result is None for other events, and if the law states no bounds of Pr[|N|
-        <= k].
+        Pr[|N| <= m - 1])/2 for m >= 1. The result is None for other events, or if the law states no bounds of Pr[|N| <=
+        k]. The weight of `share` is not used.
         """
         match share.events:
             case (Event(constraints=(Halfspace(coefficients=((place, c),)) as item,)) as event,):
@@ -765,9 +765,10 @@ def _least_deviation(event: Event, item: Halfspace) -> Fraction:
 def _squared_tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction] | None:
     """Return (r, w) with r > 0 such that the half-space `item` of `event` fails with probability at most w·e^{-r·eps²}.
 
-    Over normal noises, with the standard deviation S/eps of its form and its slack s >= 0, that probability is
-    Φ(-s·eps/S), and Φ(-x) <= e^{-x²/2}/2 for x >= 0. Over other subgaussian noises it is at most e^{-(s·eps/S)²/2}
-    (Chernoff). The result is None if the slack is not positive, or if the noises are not of this kind.
+    It fails only if the sum of its noises is s or more below its mean; let S/eps be the standard deviation of the sum.
+    For normal noises the probability is Φ(-s·eps/S), and Φ(-x) <= e^{-x²/2}/2 for x >= 0. For other subgaussian noises
+    it is at most e^{-(s·eps/S)²/2} (Chernoff). The result is None if s is not positive, or if a noise is not
+    subgaussian or its deviation does not depend on eps.
     """
     slack = _least_deviation(event, item)
     noises = [(event.noises[i], c) for i, c in item.coefficients]

@@ -496,7 +496,7 @@ def claims_of(
 
 
 def _at_irrational_eps(claimed: Inequality) -> Inequality:
-    """Return `claimed`, marked as an inequality about a single irrational eps inside of its intervals of eps.
+    """Return `claimed`, marked as an inequality about a single irrational eps inside its intervals of eps.
 
     An inequality about every product of a distance and eps is returned unchanged.
     """
@@ -634,7 +634,7 @@ def _exact_at_first_distances(case: ClassCase) -> Iterator[ProofStep]:
 
 
 def _best_steps(case: ClassCase, first: Sequence[ProofStep], engine: Engine) -> Sequence[ProofStep]:
-    """Return proof steps for `case` from the rules whose proofs fall short the least.
+    """Return proof steps for `case` from the rules with proofs that hold, or else with the least `_shortfall`.
 
     If these proofs do not hold, steps about single inputs of `case` follow. The result is `first`, the steps of the
     first rule, if no rule can be compared. `engine` decides obligations. Raises Undecided.

@@ -297,7 +297,8 @@ def _edge(decided: _Decided, digits: int, *, monotone: bool) -> ConstantEdge | N
     """Search for two neighboring decimals, to `digits` digits, of which one has a proved claim and one a refuted claim.
 
     The search starts from powers of ten, whose verdicts `decided` finds. The result is None if the claim fails for all
-    of them. `monotone` becomes a field of the result. Raises Undecided, also if the claim holds for all powers of ten.
+    of them. `monotone` becomes a field of the result. Raises Undecided if some verdict is undecided, or if the claim
+    holds for all powers of ten.
     """
     first = decided.holds(Fraction(1))
     for power in (sign * k for k in range(1, _MOST_POWER + 1) for sign in (1, -1)):

@@ -589,8 +589,9 @@ def _gaps_without_noise(
 ) -> Iterator[Fraction]:
     """Yield, for each constraint of `event` on an output without noise, the least gamma that satisfies it.
 
-    This gamma is 0 if the output lies on the other side of its answer. `reals` and `answers` give the numeric inputs
-    and the right answers, by slot.
+    A constraint keeps the output at most gamma above its right answer, or at most gamma below it. So this gamma is 0 if
+    the output is on the other side of the answer. `reals` and `answers` give the numeric inputs and the right answers,
+    by slot.
     """
     for form, slot, sign in event.points:
         assert slot is not None

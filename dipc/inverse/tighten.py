@@ -721,7 +721,7 @@ _MOST_INPUTS = 13
 
 
 def _improved(claims: Claims, known: Sequence[Inequality], factors: Factors, digits: int) -> list[Inequality]:
-    """Return the `known` inequalities, with sharper ones in place of bounds that need more than exact ones do.
+    """Return the `known` inequalities, with sharper ones in place of bounds that need a greater factor than exact ones.
 
     A bound that is not exact is replaced by the bounds of the rule that needs the least factor for the case in
     `claims`, and by the claim at one input of the case. The case that needs the greatest factor is improved first,
@@ -919,7 +919,7 @@ def _cell(best: Highest, digits: int) -> Cell:
 
 
 def _kappa(best: Highest) -> int:
-    """Return the largest integer k >= 1 such that the maximum `best` is at most 1/k; 0 if there is none."""
+    """Return the largest integer k >= 1 such that `best`, the greatest value of a function, is at most 1/k; else 0."""
     if best.is_infinite:
         return 0
     low, high = best.enclosure(DIGITS)

@@ -524,8 +524,7 @@ class _Search:
     def _rates(self) -> tuple[Program, AffineRates]:
         """Return the program at some values of the constants, and all rates as affine functions of the constants.
 
-        The values are chosen such that only noises with equal rates at all values have equal rates there. Raises
-        OutsideFragment.
+        Two rates that are equal at these values are equal at all values. Raises OutsideFragment.
         """
         for n in range(1, 20):
             try:
@@ -583,7 +582,7 @@ class _Search:
 
 
 class _Solved:
-    """Lower bounds of a threshold for given rates of the noises; each bound is the answer to a question.
+    """Lower bounds of a threshold for given rates of the noises, each found by solving for it with a greater beta.
 
     The threshold is the least alpha·eps (or gamma·eps, or eps) for which the claim of the search holds.
     """

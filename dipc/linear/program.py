@@ -634,8 +634,8 @@ def _without_equations(
 
     An equation is used only if all its unknowns are in `whole`, the set of integer unknowns. The set integers is
     `whole` with the new unknowns that were introduced. The list replaced has an item (key, slopes, b) for each
-    elimination, in order: x[key] was replaced by Σ slopes[k]·x[k] + b. Return None if an inequality without unknowns is
-    left that is false.
+    elimination, in order: x[key] was replaced by Σ slopes[k]·x[k] + b. Return None if an inequality without unknowns
+    remains and is false.
     """
     rest = [_tightened(item, whole) for item in system]
     fresh = 1 + max((key for item in rest for key, _ in item.coefficients), default=0)

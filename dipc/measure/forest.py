@@ -401,13 +401,16 @@ def _rooting(
 
 
 def _canonical(rooting: _Rooting, means: Sequence[int], lower: Inequalities, whole: bool) -> tuple[TreeKey, int]:
-    """Return the nodes of the tree under `rooting`, with lengths divided by an integer, and this integer.
+    """Return the nodes of the tree under `rooting`, with means and bounds divided by an integer, and this integer.
 
     `means` has the mean of each noise. `lower` has the lower bounds of noises and of their differences, under the pairs
-    (i, j) that the steps of `rooting` name. The mean of a noise and its bounds are measured from a number of its own,
-    which moves with the noises, so that a translation of all noises changes no node. If the noises are integers
-    (`whole`), the returned integer is 1. Otherwise it is the greatest common divisor of all means and bounds in the
-    nodes, and 0 if all of them are 0.
+    (i, j) that the steps of `rooting` name.
+
+    The mean and the bounds of a noise are stored minus its origin. The origin of the root is its mean; that of a child
+    is its parent's, plus a bound of their difference. So adding a number to all noises changes no node.
+
+    If `whole`, the noises are integers, and the returned integer is 1. Otherwise it is the greatest common divisor of
+    all means and bounds in the nodes, and 0 if all of them are 0.
     """
     sign = rooting.sign
     origins: list[int] = []
@@ -562,10 +565,10 @@ def terms_of_integers(tree: CanonicalTree) -> int:
 
 
 def _at_root(nodes: TreeKey, laplace: _Laplace[_Function], meter: Meter) -> list[tuple[_Function, int]]:
-    """Return (function, power) for each factor of the integrand over the noise at the root of the tree `nodes`.
+    """Return (function, power) for each factor function^power of the integrand over the noise at the root of `nodes`.
 
-    `laplace` is a function from the rate and mean of a noise to its density. `meter` counts the work, and raises
-    LimitReached.
+    `nodes` is a tree. `laplace` is a function from the rate and mean of a noise to its density. `meter` counts the
+    work, and raises LimitReached.
     """
     sizes = _subtree_sizes(nodes)
     messages: dict[TreeKey, _Function] = {}
@@ -596,11 +599,12 @@ def _factors(
     messages: dict[TreeKey, _Function],
     laplace: _Laplace[_Function],
 ) -> list[tuple[_Function, int]]:
-    """Return (function, power) for each factor of the integrand over the noise at `position` in the list `nodes`.
+    """Return (function, power) for each factor function^power of the integrand over one noise of the tree `nodes`.
 
-    The factors are the noise's density within its bounds, and the messages of its children. A message is the
-    probability of a child's subtree as a function of this noise, and `messages` maps the nodes of each subtree to its
-    message. `sizes` has the number of nodes of each subtree, and `laplace` makes a density from a rate and a mean.
+    The noise is at `position` in the list `nodes`. The factors are its density within its bounds, and the messages of
+    its children. A message is the probability of a child's subtree as a function of this noise, and `messages` maps the
+    nodes of each subtree to its message. `sizes` has the number of nodes of each subtree, and `laplace` makes a density
+    from a rate and a mean.
     """
     rate, mean, has_low, low, has_high, high = nodes[position][:6]
     own = laplace(rate, mean).restricted(low if has_low else None, high if has_high else None)
@@ -746,7 +750,7 @@ def _cheapest(system: DifferenceSystem) -> tuple[int, list[int], list[int]]:
 
 
 def _reunited(noise: int, adjacent: list[list[int]]) -> list[list[int]]:
-    """Return the groups of neighbors of `noise` that paths without `noise` connect, if they have two or more members.
+    """Return each group of at least two neighbors of `noise` that are connected by paths not through `noise`.
 
     `adjacent` has the neighbors of each noise. Any two neighbors in one group are on a common cycle through `noise`.
     """

@@ -282,7 +282,10 @@ def _added(left: Powers, right: Powers) -> Powers:
 
 
 def _indefinite_sum(piece: Piece) -> _Sum:
-    """Return S with S(x) - S(x - 1) equal to `piece`; where the terms of `piece` decay, S tends to 0."""
+    """Return a function S with S(x) - S(x - 1) equal to `piece`.
+
+    S is a sum with parts for each power of e^x in `piece`. Where such a power tends to 0, so does its part of S.
+    """
     # For each power and slope of x its coefficient, a polynomial in y, which is multiplied as a whole.
     before: dict[tuple[int, int], dict[int, flint.fmpq]] = {}
     for (_, q, n, l), c in piece.terms().items():
@@ -393,7 +396,10 @@ def _reduced(numerator: Piecewise, poles: Powers, meter: Meter) -> LatticePiecew
 
 
 def _merge_points(function: Piecewise) -> Piecewise:
-    """Return `function` without pieces that hold at a single integer and agree with a neighboring piece there."""
+    """Return `function` with fewer pieces, but equal at every integer.
+
+    A piece that holds at a single integer is removed if a neighboring piece has the same value there.
+    """
     breaks, pieces = list(function.breaks), list(function.pieces)
     position = 1
     while position < len(breaks):

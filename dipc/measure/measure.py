@@ -263,8 +263,9 @@ class Measurer:
     def _system(self, system: DifferenceSystem, budget: _Budget, depth: int) -> Closed:
         """Return the probability of `system`.
 
-        `budget` counts the systems into which cycles are split, and raises LimitReached. `depth` is the number of
-        splits that have led to `system`. If it is not 0, implied inequalities have been removed.
+        `budget` counts the systems into which cycles are split, and raises LimitReached. `depth` is 0 for the system of
+        the event itself. Otherwise it is 1 plus the number of splits that have led to `system`, from which inequalities
+        that others imply have been removed.
         """
         components = self._parts_of(system)
         means, lower, unit = system.means, system.lower, system.unit
@@ -376,9 +377,9 @@ class Measurer:
 
 
 def _summed(event: Event) -> list[Factor] | None:
-    """Return the independent parts of an `event` over integers, each enclosed as a series; None for probability 0.
+    """Return the probability of each independent part of `event`, as a `SummedMeasure`; None if one is 0.
 
-    Raises OutsideFragment for other events.
+    The noises are integers. Raises OutsideFragment if some part has no `SummedMeasure`.
     """
     summed = [sums_of_noises.summed_measure(factor) for factor in _independent(event)]
     factors: list[Factor] = [factor for factor in summed if factor is not None]

@@ -498,16 +498,17 @@ class _Sizes:
     """The constants in the bounds that the module's lemma states for the integral over a `piece` of the center.
 
     The integral is over the value t of the center, a noise with the law `center`. The leaves are noises that are
-    bounded by a·t + d·eps. The number e = eps/unit is between `least` and `eps`. The bounds of the integral hold at e
-    and, if `wide`, on the disk of complex numbers around e. In the sums below, v_0 is the variance of the center and v
-    that of a leaf. If a leaf has two bounds, the greater |a| and the greater |d| are taken.
+    bounded by a·t + d·eps. The number e = eps/unit, where unit is a field of `NormalMeasure`, is between `least` and
+    the field `eps`. The bounds of the integral hold at e and, if `wide`, on the disk of complex numbers around e. In
+    the sums below, v_0 is the variance of the center and v that of a leaf. If a leaf has two bounds, the greater |a|
+    and the greater |d| are taken.
 
     - `curvature`: V = 1/v_0 + Σ a²/v.
     - `drift`: D1 = Σ |a·d|/v.
     - `spread`: D2 = Σ d²/v.
     - `shifted`: W, which is D2 - (Σ a·d/v)²/V if no leaf has two bounds, else D2.
     - `twice`: F, which is 2 to the number of leaves with two bounds.
-    - `count`: K, which is F times 3/2 for each leaf, or for each leaf of Laplace noise if not `wide`.
+    - `count`: K, which is F times 3/2 for each leaf; if not `wide`, only for each leaf of Laplace noise.
     - `linear`: the sum of the rates of Laplace noises, for a leaf times |a|. Laplace noises add nothing to V, D1 and
       D2.
     """
@@ -590,7 +591,7 @@ class _Rule:
     """A quadrature rule for an integral over the center t: `nodes` has the pairs (u, weight).
 
     `error` is an upper bound of the rule's error. If `scaled`, the rule evaluates the integrand at t = u·eps, else at t
-    = u.
+    = u. `grid` tells which values of the integrand's factors are equal; it is None if they are all computed one by one.
     """
 
     nodes: Sequence[tuple[flint.arb, flint.arb]]
@@ -602,13 +603,14 @@ class _Rule:
 
 @frozen
 class _NodeGrid:
-    """The nodes `step`·k, with |k| <= `reach`, of a trapezoid rule at one eps, and values that bounds share there.
+    """The nodes `step`·k, with |k| <= `reach`, of a trapezoid rule at one eps, where several bounds have equal values.
 
-    A bound a·t + d·eps is a·(t + s) with s = d·eps/a. So bounds of leaves with equal laws and equal a are one function
-    of t + s. If their s differ by multiples of `step`, the function is evaluated at the numbers of one arithmetic
-    progression, called a column. `places` maps each bound (law, a, d) to its column and to the index in the column
-    where its values start. `longer` maps each column to the number of its values beyond the 2·reach + 1 that a single
-    bound needs.
+    A bound a·t + d·eps is a·(t + s) with s = d·eps/a. So the probabilities of bounds with equal laws and equal a are
+    one function of t + s. If their s differ by multiples of `step`, the function is evaluated at the numbers of one
+    arithmetic progression, called a column.
+
+    `places` maps each bound (law, a, d) to its column and to the index in the column where its values start. `longer`
+    maps each column to the number of its values beyond the 2·reach + 1 that a single bound needs.
     """
 
     step: Fraction
@@ -867,10 +869,10 @@ def normal_measure(event: Event) -> NormalMeasure:
 
 
 def _pieces(values: Sequence[Spread], rows: _Rows) -> tuple[Spread | None, tuple[NormalPiece, ...]]:
-    """Return (law, pieces): the law of the center, over whose value is integrated, and the pieces of the integral.
+    """Return (law, pieces): the law of the center and the pieces of the integral; the center is integrated over.
 
     `values` has the laws of independent values, and `rows` the half-spaces over them. If there is a single value, no
-    integral is needed, and the law is None. Several values may serve as the center: the one with the fewest pieces is
+    integral is needed, and the law is None. If several values can be the center, the one with the fewest pieces is
     chosen.
     """
     if any(len(row) > 2 for row, _ in rows):

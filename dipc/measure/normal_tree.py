@@ -229,8 +229,8 @@ def _integrated(measure: TreeMeasure, center: Fraction, bits: int, length: int) 
 class _Ends:
     """The numbers at which the integral over one noise, a center t, is cut because the integrand is not smooth there.
 
-    x is the noise above t in the tree of noises. The cuts are t = u·eps for each u of `still`, and t = x - u·eps for
-    each u of `moving`. The integral, as a function of x, is not smooth at x = u·eps for each u of `handed`.
+    x is the parent of t in the tree of noises. The cuts are t = u·eps for each u of `still`, and t = x - u·eps for each
+    u of `moving`. The integral, as a function of x, is not smooth at x = u·eps for each u of `handed`.
     """
 
     still: tuple[Fraction, ...]
@@ -371,9 +371,10 @@ class _Rules:
 
 
 def _short(x: float) -> Fraction:
-    """Return a binary fraction of four digits that is at most `x` and at least 7/8 of `x`, for `x` > 0.
+    """Return a number of four significant binary digits that is at most `x` and at least 7/8 of `x`, for `x` > 0.
 
-    With such steps, multiples of different steps often agree, and values at them are shared.
+    Steps of quadrature rules are rounded to such numbers: multiples of different steps are then often equal, and the
+    values at them are computed once.
     """
     unit = Fraction(2) ** (floor(log2(x)) - 3)
     return floor(Fraction(x) / unit) * unit
@@ -823,7 +824,7 @@ def _leaves(rows: _Rows, count: int, first: int) -> frozenset[int]:
 
     1. It occurs in exactly one half-space.
     2. Its half-spaces contain exactly one other value that is not a leaf.
-    3. Its half-spaces contain exactly two such values, and the half-spaces without the leaf connect them, too.
+    3. Its half-spaces contain exactly two such values, and these are also connected by half-spaces without the leaf.
 
     In cases 2 and 3, the value with the index `first` is tried before the others.
     """

@@ -213,7 +213,7 @@ def _sum(
 ) -> tuple[int, dict[int, flint.fmpq_mpoly]]:
     """Return the sum of two polynomials in X, `left` and `right`, in the form in which they are given.
 
-    A polynomial is a pair (q, coefficients) for the power q: it is y^q·Σ coefficients[n]·X^n, where y = e^eps.
+    A pair (q, coefficients) means the polynomial y^q·Σ coefficients[n]·X^n, where y = e^eps.
     """
     low = min(left[0], right[0])
     powers = {n: RingElement(poly, left[0]).from_low(low) for n, poly in left[1].items()}
@@ -860,8 +860,8 @@ def _product(left: SizedPiece, right: SizedPiece, meter: Meter) -> SizedPiece:
 def _watch_sparse(piece: SizedPiece, low: int | None, high: int | None, meter: Meter) -> None:
     """Raise LimitReached if a `piece` of many terms has exponents of eps far apart at one end of its interval.
 
-    The interval is from eps·`low` to eps·`high`, where None is infinite. The integral of the piece would have many
-    terms, too, and finding its sign would take too long. `meter` counts the work.
+    The interval is from eps·`low` to eps·`high`, where None is infinite. The integral of such a piece also has many
+    terms, and finding its sign would take too long. `meter` counts the work.
     """
     if sum([size.terms for size in piece.values()]) < _MANY_SPARSE_TERMS:
         return

@@ -293,10 +293,11 @@ def _closed(c: Halfspace) -> Halfspace:
 class _Forest(ABC, Generic[_Function]):
     """Random values as a forest, in which constraints or noises connect each value with its parent.
 
-    A value is connected with its parent by bounds on their difference, or because it is the parent plus noise. All
-    rates and lengths are rescaled to integers. `count` is the number of values, and `adjacent` has, for each value, the
-    values connected with it. `dense` is True for real values. Lengths of integer values are integers already, and only
-    rates are rescaled.
+    A value is connected with its parent by bounds on their difference, or because it is the parent plus noise. `count`
+    is the number of values, and `adjacent` has, for each value, the values connected with it.
+
+    `dense` is True for real values, and False for integers. Rates, means and bounds are rescaled to integers; for
+    integer values, only the rates need it.
     """
 
     #: Whether values are real, so that lengths may be counted in any unit.
@@ -375,7 +376,7 @@ class _Forest(ABC, Generic[_Function]):
         return [scales[i] for i in range(self.count)]
 
     def _find_centers(self) -> list[int]:
-        """Return an integer near the likely outcomes of each value, from which lengths at the value are counted.
+        """Return, for each value, an integer near its likely outcomes, to be subtracted from the value and its bounds.
 
         It is the middle of the two bounds of the value, rounded down. For a value without two bounds it is the mean
         instead, or 0 if the value is its parent plus noise.

@@ -137,10 +137,10 @@ class _Passing(Generic[_Function]):
         return total(reached.get(0, []))
 
     def _measures_to(self, end: int) -> Mapping[int, Closed]:
-        """Return a mapping from nodes without a live noise to probabilities of paths from the node to `end`.
+        """Return a mapping from each node without a live noise to the probability of the paths from it to `end`.
 
-        `end` is a node without a live noise, too. The paths are those with a live noise at all nodes between their
-        first and their last.
+        `end` has no live noise. Only paths are counted that have a live noise at all nodes between the first and the
+        last.
         """
         names: dict[int, int] = {}
         numbers: dict[int, Closed] = {}

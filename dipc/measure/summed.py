@@ -80,7 +80,7 @@ class Theta:
         return flint.arb_series([scale]) if self.fixed else eps * eps * scale
 
     def _least_exponent(self, center: Fraction, *, wide: bool) -> float:
-        """Return approximately the r such that the probability of an integer k decays like e^{-r·k²} at `center`.
+        """Return an approximation of the r for which the probability of an integer k decays like e^{-r·k²} at `center`.
 
         `center` is a value of eps. If `wide`, the probability decays at least as fast for all complex eps with |eps -
         `center`| <= `center`/2. The number only helps to choose where the noise is cut off.
@@ -322,10 +322,10 @@ def _tree(event: Event, sums: Sequence[_Sum], rows: Sequence[_Row]) -> SummedMea
 
 
 def _sums(event: Event, *, united: bool) -> tuple[list[_Sum], list[_Row]]:
-    """Return (sums, rows): multiples or sums of the noises of `event`, and the constraints over them, in integers.
+    """Return (sums, rows): sums of multiples of the noises of `event` minus their means, and its constraints over them.
 
-    If `united`, noises whose coefficients are proportional in all constraints form one sum; otherwise each noise is
-    alone.
+    All multiples and coefficients are integers. If `united`, noises whose coefficients are proportional in all
+    constraints form one sum; otherwise each sum has one noise.
     """
     columns: dict[int, list[tuple[int, int]]] = {}
     constants: list[int] = []
@@ -443,9 +443,10 @@ class LatticeSum:
 
 
 def _upper_tail(powers: Sequence[tuple[flint.arb_series, int]], least: int) -> flint.arb_series:
-    """Return Pr[S >= `least`] as a power series, for a sum S of independent discrete Laplace noises with mean 0.
+    """Return Pr[S >= `least`] for a sum S of independent discrete Laplace noises with mean 0.
 
-    `powers` has the pair (e^{-rate·eps}, number of noises) for each rate.
+    `powers` has the pair (e^{-rate·eps}, number of noises with this rate) for each rate. Functions of eps, such as the
+    result, are Taylor series.
     """
     one = flint.arb_series([1])
     if least < 1:
@@ -474,7 +475,7 @@ def _times_power(
 ) -> list[flint.arb_series]:
     """Return the product of a polynomial in h and (`c` + `d`·h)^`power`, up to the degree of the polynomial.
 
-    `product` has the coefficients of the polynomial, power series in eps as `c` and `d` are; `c` is not 0.
+    `product` has the coefficients of the polynomial. They, `c` and `d` are Taylor series in eps, and `c` is not 0.
     """
     base = c**power if power >= 0 else (flint.arb_series([1]) / c) ** -power
     expanded = [base]

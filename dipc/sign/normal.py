@@ -275,10 +275,11 @@ class NormalSum:
             return bool(total > 0)
 
     def _is_positive_from(self, start: Fraction) -> bool:
-        """True if the constants in `plain` are greater than all negative summands at `start`, which all rise from it.
+        """True if the sum is proved to be positive for all eps >= `start`.
 
-        A negative multiple of e^{-q·eps} with q >= 0 rises, and so does its product with one of the functions. Positive
-        summands other than constants are replaced by 0.
+        Positive summands are left out, except constants in `plain`. If the others are constants and negative multiples
+        of e^{-q·eps} with q >= 0, or of such a power times a function of the sum, none falls as eps grows. Then it is
+        enough that their total is positive at `start`. For any other summand the result is False.
         """
         with flint.ctx.workprec(_BITS):
             total, eps = flint.arb(0), flint.arb(to_fmpq(start))

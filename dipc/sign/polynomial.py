@@ -509,9 +509,10 @@ def _transpose(rows: _Rows) -> _Rows:
 
 
 def _restrict(rows: _Rows, low: Fraction, high: Fraction) -> _Rows:
-    """Return a positive multiple of p(`low` + (`high` - `low`)·s, W), as a polynomial in s and W, for p(X, W).
+    """Return a positive multiple of p(`low` + (`high` - `low`)·s, W) for the polynomial p(X, W) given by `rows`.
 
-    The item j of row i of `rows` is the coefficient of X^i·W^j in p; in the result it is that of s^i·W^j.
+    It is a polynomial in s and W. The item j of row i is the coefficient of X^i·W^j in `rows`, and that of s^i·W^j in
+    the result.
     """
     if low == 0 and high == 1:
         return rows

@@ -149,8 +149,8 @@ def _tail(layout: Layout, order: int, last: int, shift: int, bits: int) -> int |
     """An upper bound of 2^`bits`·Σ_{n > `last`} |a_n|·r^{n - `order`} with r = 2^-`shift`, or None if r is too large.
 
     a_n are the Taylor coefficients at 0 of the function of `layout`. A term c·t^k·e^{-jt} contributes at most
-    |c|·r^k·Σ_{i >= last+1-k} (j·r)^i/i!. This sum is at most twice its first term if j·r is at most half of last + 2
-    - k.
+    |c|·r^k·Σ_{i >= m} (j·r)^i/i! with m = last + 1 - k. This sum is at most twice its first term if j·r is at most (m +
+    1)/2. If j·r may be larger for some term, r is too large.
     """
     top = layout.exponents[-1]
     if not top:
@@ -323,10 +323,10 @@ class _CoverSearch:
             lower = end
 
     def _reach(self, lower: Fraction, upper: Fraction, bits: int) -> tuple[Fraction, int, int]:
-        """Return (end, need, order) for a Taylor model of the function on the interval from `lower` to end.
+        """Return (end, need, order) for a Taylor polynomial of the function on the interval from `lower` to end.
 
-        For an error near 2^-`bits`, need is the result of `needed_bits`, and order that of `least_order`. end is at
-        most `upper`, and less if a model up to `upper` would have too many terms.
+        With order terms, the remainder of the series is below 2^-`bits`. need is the precision for which `least_order`
+        found this order. end is at most `upper`, and less if a polynomial up to `upper` would have too many terms.
         """
         exponent = lower.numerator.bit_length() - lower.denominator.bit_length() + 3
         while True:

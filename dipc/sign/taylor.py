@@ -166,9 +166,10 @@ def _series(
 ) -> list[int]:
     """The coefficients of u^n, for n < `order`, of Σ_j c_j·e^{-jm}·e^{-jr·u}, where r is `radius`, in fixed point.
 
-    The sum is over exponents j of `layout`: `positions` has their indices, of which those from `kept` on are left out.
-    `coefficients` has the numbers c_j. `powers` has an integer Z_j for each exponent j, which is e^{-jm} in units of
-    2^-w for some w. The results are integers in units of 2^-(w - `shift`).
+    On the interval from m - r to m + r, this is Σ_j c_j·e^{-jt} as a function of u = (t - m)/r. The sum is over
+    exponents j of `layout`: `positions` has their indices, of which those from `kept` on are left out. `coefficients`
+    has the numbers c_j. `powers` has an integer Z_j for each exponent j, which is e^{-jm} in units of 2^-w for some w.
+    The results are integers in units of 2^-(w - `shift`).
 
     Errors, in these units: a product c_j·Z_j is off by
 
@@ -219,10 +220,10 @@ def _rounded(
 ) -> TaylorModel:
     """Return the Taylor model on [`lower`, `upper`]: the coefficients `fine`, rounded, with bounds of the error.
 
-    The integers `fine` are multiples of 2^-(`bits` + `extra`), and are rounded to a few bits below 2^-`bits`.
-    Coefficients of high powers that are below the error are left out. The error bounds follow from `order`, the number
-    of terms of the series; `degree`, the greatest power of t in the function; and `dropped_slope`, a bound of the
-    derivative of terms that were left out before.
+    The integers `fine` are multiples of 2^-(`bits` + `extra`), and are rounded to multiples of a power of 2 a few bits
+    smaller than 2^-`bits`. Coefficients of high powers that are below the error are left out. The error bounds follow
+    from `order`, the number of terms of the series; `degree`, the greatest power of t in the function; and
+    `dropped_slope`, a bound of the derivative of terms that were left out before.
     """
     keep = len(fine).bit_length() + 2
     if extra > keep:
@@ -342,9 +343,9 @@ def _monotone(values: list[int], degree: int, slope_error: int, depth: int, roun
 
 
 def _to_bernstein(coefficients: list[int]) -> list[int]:
-    """The Bernstein coefficients over x in [0, 1] of Σ c_n·(2x - 1)^n, where `coefficients` has the c_n.
+    """The Bernstein coefficients over x in [0, 1] of Σ c_n·(2x - 1)^n, where `coefficients` has the integers c_n.
 
-    Each has an error of at most 2.
+    They are rounded to integers, each with an error of at most 2.
     """
     degree = len(coefficients) - 1
     if not degree:
