@@ -133,8 +133,10 @@ def _check_order(order: float) -> None:
 def _samples(bins: int, least: float, weight: float, near: float, delta: float) -> int:
     """Return the least number n of samples for which an upper bound of the failure probability is at most 1 - `delta`.
 
-    The bound is 2·`bins`·(1 - `least`)^n + `weight`·f(n, `least`, `near`), which decreases in n. Here f bounds the
-    probability that a ratio of counts is wrong by a factor of more than e^`near` (Gorla et al. 2022).
+    The bound is 2·`bins`·(1 - `least`)^n + `weight`·f(n), which decreases in n (Gorla et al. 2022). Its first summand
+    bounds the probability that one of the `bins` of two histograms is empty, where each bin has at least the
+    probability `least`. Its second is a multiple of f(n), a bound of the probability that the count in a nonempty bin
+    differs from its expected value by a factor of more than e^`near`.
     """
 
     def error(n: int) -> float:

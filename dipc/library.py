@@ -278,7 +278,7 @@ def privacy_refusal(report: PrivacyReport) -> str:
 
 
 def _told_apart(*sides: tuple[Fraction, Fraction]) -> list[str]:
-    """Return the texts of `sides`, two disjoint enclosures, with digits in which they differ."""
+    """Return the texts of `sides`, two disjoint enclosures, with enough digits to differ."""
     digits = agreement(*sides)
     return [enclosed_text(*side, digits) for side in sides]
 

@@ -167,7 +167,7 @@ class _Row:
     def differences(self, side: int, ends: Set[int]) -> Sequence[Constraint]:
         """Return, in their order, the constraints x - y >= w whose x (`side` 0) or y (`side` 1) is in `ends`.
 
-        `ends` are numbers of variables, as x and y are in `Constraint.bound`.
+        A variable in `ends` is given by its number in `Constraint.bound`.
         """
         if len(ends) == 1:
             (end,) = ends
@@ -334,9 +334,9 @@ class Uniter:
 class _Region:
     """The constraints on the noises and inputs of one state, prepared to be compared with those of similar states.
 
-    Each noise is replaced by its sum with a form of inputs, the same for all these states (`offsets`). `constraints`
-    are those on noises. `initial` are those that hold before anything is compared: the guards of the state, and the
-    ranges of its noises. `row` has both.
+    In the constraints, each noise is replaced by its sum with an affine form of inputs (`offsets`), the same for all
+    similar states. `constraints` are those on noises. `initial` are those that hold before any comparison: the guards
+    of the state, and the ranges of its noises. `row` has both kinds.
     """
 
     constraints: Sequence[Constraint]
@@ -346,7 +346,7 @@ class _Region:
     def written(self, side: int, ends: Set[int]) -> Sequence[Constraint]:
         """Return those of `constraints` that are x - y >= w with x (`side` 0) or y (`side` 1) in `ends`.
 
-        `ends` are numbers of variables, as x and y are in `Constraint.bound`.
+        A variable in `ends` is given by its number in `Constraint.bound`.
         """
         if not self.initial:
             return self.row.differences(side, ends)
@@ -440,10 +440,11 @@ def _all_bounds(member: _Region) -> _Bounds | None:
 
 
 def _least_bounds(member: _Region, bounds: _Bounds) -> _Bounds | None:
-    """Return `bounds`, each lowered so far that `member` implies it, too.
+    """Return `bounds`, weakened where necessary so that `member` implies all of them.
 
-    A bound x - y >= w is given as the number w, by (x, y). It is lowered to the greatest w that `member` implies, and
-    left out if `member` implies no w. The result is None if no point satisfies `member`.
+    A bound x - y >= w is given as the number w, by (x, y). If `member` does not imply it, w is lowered to the greatest
+    number for which it does. If there is none, the bound is left out. The result is None if no point satisfies
+    `member`.
     """
     side, ends = _fewer_ends(bounds)
     own: dict[int, dict[int, Weight]] = {}
@@ -593,10 +594,10 @@ def explore(
 
 
 class _Explorer:
-    """The search for all states of a program, in the order of their labels, that is, of the next instruction.
+    """The search for all states of a program, in the order of their labels.
 
-    If all loops of the program are unrolled, every step leads to a greater label. So all states at a label are found
-    before the successors of the first of them.
+    The label of a state is that of its next instruction. If all loops of the program are unrolled, every step leads to
+    a greater label. So all states at a label are found before any of them is expanded.
     """
 
     def __init__(
@@ -680,10 +681,10 @@ class _Explorer:
         return Chain(flow, self.transitions, self.states, initial, exits, frozenset(self.cut))
 
     def _tell_all(self) -> None:
-        """Explore the program again with every single step, to report a run that never ends.
+        """Explore the program again, one instruction at a time, to report a run that never ends.
 
-        The first exploration may have skipped states that have only one successor. The report has every step of the
-        run. If there are too many states, it has those explored so far.
+        The first exploration may have skipped states with a single successor, but the report shows every step of the
+        run. If there are too many states, it shows the states explored so far.
         """
         if self.skips:
             whole = _Explorer(self.flow, self.inputs, self.wanted, self.observed, self.limits, False, self.possible)

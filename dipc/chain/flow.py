@@ -280,7 +280,7 @@ def analyze(program: CoreProgram) -> Flow:
 
 
 def _waits(program: CoreProgram, decided: Sequence[int]) -> frozenset[int]:
-    """Return the labels of finite choices of `program` that may wait until they are read.
+    """Return the labels of the finite choices of `program` that may be left unmade until their results are read.
 
     The options of these choices depend on inputs and constants alone, and their targets are not outputs. `decided` has,
     by label, the bit set of slots that depend on inputs alone.
@@ -578,9 +578,9 @@ def intervals(
 
 
 def _cells(law: Law, places: tuple[Fraction, ...]) -> Iterator[tuple[Fraction | None, Fraction | None, Fraction]]:
-    """Yield (low, high, number) for each interval into which the increasing `places` cut the line.
+    """Yield (low, high, number) for each interval into which the increasing `places` cut the real line.
 
-    The interval reaches from low to high, where None is infinite, and contains the number. If `law` is that of an
+    The ends of the interval are low and high, where None is infinite; number is a number in it. If `law` is that of an
     integer noise, the ends belong to the intervals, and each integer lies in exactly one interval.
     """
     if not law.whole:
@@ -621,10 +621,10 @@ def _only_compared(flow: Flow, slot: int) -> bool:
 
 
 def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
-    """Return numbers, increasing, that cut the line into intervals on which each comparison of a noise has one result.
+    """Return increasing numbers that cut the real line where the result of a comparison of a noise may change.
 
-    The noise is drawn in `flow` at `label` into the variable `slot`. If it is continuous, the numbers are those with
-    which it may be compared. If it is an integer, they include each integer n at which some comparison has another
+    The noise is drawn in `flow` at `label` into the variable `slot`. If the noise is continuous, the numbers are those
+    with which it may be compared. If it is an integer, they include each integer n at which some comparison has another
     result than at n - 1. The result is None if there are too many numbers.
     """
     draw = flow.program.instructions[label]

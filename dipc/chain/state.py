@@ -656,10 +656,10 @@ def irredundant(items: Sequence[Constraint], given: Sequence[Constraint] = ()) -
 
 
 def _entangled(items: Sequence[Constraint]) -> list[Constraint]:
-    """Return those of `items` that may follow from others or restrict others.
+    """Return those of `items` that may follow from other items or restrict their variables.
 
-    An item is removed if one of its variables occurs in no other item: whatever the others are, some value of this
-    variable satisfies the item. This is repeated until no item can be removed.
+    An item is removed if one of its variables occurs in no other item, because some value of this variable satisfies
+    the item, whatever the other variables are. This is repeated until no item can be removed.
     """
     inside = {index: variables_of(item.form) for index, item in enumerate(items)}
     users: dict[int, set[int]] = {}

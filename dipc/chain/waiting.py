@@ -165,7 +165,8 @@ class Steps:
     def _computes(self, state: State, slot: int) -> bool:
         """Whether the next instruction of `state` reads only `slot` and slots whose values depend on inputs alone.
 
-        The instruction must also work on finite values alone, and write no output.
+        The result is True only if, in addition, the instruction computes with finite values alone, and writes no
+        output.
         """
         flow, label = self._flow, state.label
         return (

@@ -101,10 +101,11 @@ def privacy(**given: Any) -> ExitCode:
 class _Mode:
     """The number to find in place of a verdict, with the values of its options.
 
-    `option` is the option that asks for the number, such as `--delta-of`, and None if a verdict is asked for. `value`
-    is the value of this option, and None if it takes none. `at` is the eps of `--at`, with the text `at_text`.
-    `compose` is the number of runs observed together. If `estimate` is true, the loss is also estimated from samples,
-    by `runs` runs for which `seed` sets the random numbers.
+    - `option` is the option that requests the number, such as `--delta-of`; None if a verdict is requested.
+    - `value` is the value of this option; None if it takes none.
+    - `at` is the eps of `--at`, and `at_text` its text.
+    - `compose` is the number of runs whose outputs are observed together.
+    - `estimate` is true if the loss is also estimated from `runs` random runs, which `seed` makes repeatable.
     """
 
     option: str | None
@@ -259,8 +260,8 @@ def _estimated(program: Program, loss: Loss, mode: _Mode) -> Any:
 def _check_for_all(asked: UserQuestion, mode: str | None, others: Mapping[str, str | Path | None]) -> None:
     """Raise DiagnosticError if a question with `--for-all` also has an option that is for a single program.
 
-    `asked` is the question. `mode` says which number to find in place of a verdict: only that of `--constant` is
-    allowed. `others` has further options by name, which must be None.
+    `asked` is the question. `mode` is the option that requests a number in place of a verdict; only `--constant` is
+    allowed. `others` has the values of further options by name, which must be None.
     """
     if asked.options.open_constant(asked.options.inputs) is None:
         return

@@ -228,7 +228,7 @@ def server(site: Path, port: int) -> ThreadingHTTPServer:
 
 
 class _Files(SimpleHTTPRequestHandler):
-    """The handler of requests for the page's files, which refuses requests that do not name this machine as host."""
+    """The handler of requests for the files of dipc's local page; it refuses requests that name another host."""
 
     extensions_map = {  # noqa: RUF012 - as in the class that it extends
         **SimpleHTTPRequestHandler.extensions_map,

@@ -148,9 +148,9 @@ class LazyForm:
 
 
 def _together(weights: Sequence[Closed], eps: Fraction) -> Threshold:
-    """Return a function that encloses the sum of `weights` at `eps` to a given number of bits.
+    """Return a function that encloses the sum of `weights` at `eps` with a given precision.
 
-    For b bits it returns integers (low, high): the sum is between low/2^b and high/2^b.
+    For a number of bits b, the function returns integers (low, high): the sum is between low/2^b and high/2^b.
     """
     known: dict[int, tuple[int, int]] = {}
 

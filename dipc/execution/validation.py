@@ -103,10 +103,10 @@ def validate(program: Program) -> None:
 
 
 def _digest(program: Program, mechanism: AloneFunction, ideal: AloneFunction | None) -> str:
-    """Return a hash by which readings that were compared before are recognized.
+    """Return a hash that identifies a translation from Python, so that it is not compared with Python again.
 
-    It covers the Python functions `mechanism` and `ideal` with their helpers and constants, `program`, and the version
-    of dipc.
+    It is computed from the Python functions `mechanism` and `ideal` with their helpers and constants, from `program`,
+    and from the version of dipc.
     """
     core = program.core
     parts = [VERSION, mechanism.text, "" if ideal is None else ideal.text, core.source.program_text or ""]
@@ -248,10 +248,10 @@ def _is_zero(weight: object) -> bool:
 
 
 class _ProgramDraws:
-    """The draws of a run of the program, made equal to those of Python in the order in which they are made.
+    """The draws of a run of the program, made equal to Python's draws in the order in which Python makes them.
 
-    The draws of the program with the indices in `left_out` are not made by Python. For these, the noise is 0, or the
-    first option is chosen.
+    `left_out` has the indices of the program's draws that Python does not make. For these, the noise is 0, or the first
+    option is chosen.
     """
 
     def __init__(

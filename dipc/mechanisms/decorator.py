@@ -237,10 +237,10 @@ _PYTHONS = {name: getattr(builtins, name) for name in BUILTINS}
 class _Globals:
     """A check that the names which a function uses have the values that its file gives them.
 
-    A file may change a name while it is imported, and a test may change it later. The function is then no longer the
-    program that was read. `accepted` is the function as it was read from its file. `names` are the function's global
-    names with their values, and `imported` maps those that were imported to their qualified names. Names that were
-    checked before are in `_compared`.
+    A file may assign another value to a name while it is imported, and a test may do so later. Then the function no
+    longer computes what was read from the file. `accepted` is the function as it was read from its file. `names` are
+    the function's global names with their values, and `imported` maps the imported ones to their qualified names.
+    `_compared` has the names that are already checked.
     """
 
     accepted: Accepted

@@ -125,13 +125,16 @@ def _refuse(source: SourceText, span: Span, message: str, note: str) -> NoReturn
 class _Reader(Interpreter[Token, list[str]]):
     """A translator of DiPC's statements into dipc's language, with one method for each rule of the grammar.
 
-    `source` is the text to translate, and `name` the name of the result. The result is for the eps `fixed`, or for
-    every eps if this is None. An int has the range `integers` if its declaration gives none. `types` has the types of
-    all variables, `inputs` the values of each input, and `ranges` the values that each int may have. `blocks` has the
-    names declared in each open block. `words` are all words of the text, and `assigned` the names it assigns.
-    `constants` are the variables that only ever have one value. Inputs cannot be assigned in dipc's language, so
-    `copies` maps each input that the text assigns to a variable used instead. `returned` are the names of the returned
-    variables, once known. `coins` counts the random branches, and `warnings` collects the warnings of the translation.
+    - `source` is the text to translate, and `name` the name of the result.
+    - `fixed` is the eps for which the result is valid; None if it is valid for every eps.
+    - `integers` is the range of an int whose declaration gives none.
+    - `types` has the types of all variables, `inputs` the values of each input, and `ranges` the values of each int.
+    - `blocks` has the names declared in each open block, the outermost block first.
+    - `words` are all words of the text, and `assigned` the names to which the text assigns.
+    - `constants` maps each variable that has a single value in all runs to this value.
+    - `copies` maps each input to which the text assigns to a variable that replaces it; dipc's language has no such assignments.
+    - `returned` are the names of the returned variables, or None before they are read.
+    - `coins` counts the random branches, and `warnings` collects the warnings of the translation.
     """
 
     source: SourceText
@@ -169,7 +172,7 @@ class _Reader(Interpreter[Token, list[str]]):
         return ImportedProgram(text, tuple(self.inputs.items()), tuple(self.warnings))
 
     def _look_ahead(self, tree: Tree[Token]) -> None:
-        """Collect the names that `tree` assigns, and the variables that always have the same integer as value."""
+        """Collect the words of `tree`, the names that it assigns, and the variables with one integer in all runs."""
         self.words = {str(token) for token in tree.scan_values(lambda _: True)}
         every: dict[str, list[Tree[Token]]] = {}
         for node in tree.iter_subtrees():
@@ -319,8 +322,8 @@ class _Reader(Interpreter[Token, list[str]]):
     def clamped(self, target: Token, word: Token, center: Token, *ends: Token) -> list[str]:
         """Return the statements that draw clamped discrete Laplace noise into the variable `target`.
 
-        There is one choice for each value of `center`, the mean of the noise. `word` is the rate. The result of the
-        draw is clamped to the range between `ends`.
+        The noise has the rate `word` and the mean `center`, and is clamped to the range between the two `ends`. The
+        statements have a finite choice for each value that `center` may have.
         """
         name, rate, mean = self._known_name(target), self._rate(word), self._value(center)
         low, high = map(int, ends)
@@ -376,7 +379,7 @@ class _Reader(Interpreter[Token, list[str]]):
         return self._known_name(word) if word.type == "NAME" else str(word)
 
     def _values(self, word: Token, written: str) -> Sequence[int] | None:
-        """Return the integers that `word`, an integer or a variable, may be; None if they are not known.
+        """Return the integers that `word`, an integer or a variable, may be equal to; None if they are not known.
 
         `written` is the text of `word` in dipc's language.
         """
@@ -404,8 +407,8 @@ class _Reader(Interpreter[Token, list[str]]):
     def _weight(self, text: str, word: Token) -> str:
         """Return the probability `text` in dipc's language.
 
-        A warning at the token `word` names an eps at which the number is not between 0 and 1, if there is one. There is
-        no warning if eps is fixed, or if the number has a denominator.
+        If at some eps the value is not between 0 and 1, a warning at the token `word` names such an eps. This is
+        checked only if the result is for every eps and the value is an exponential polynomial.
         """
         _, value = self._expression(text, word)
         if self.fixed is None:
@@ -422,7 +425,7 @@ class _Reader(Interpreter[Token, list[str]]):
     def _written(self, text: str) -> str:
         """Return the expression `text` in dipc's language.
 
-        A variable that only ever has one value is replaced by this value.
+        A variable that has a single value in all runs is replaced by this value.
         """
         text = re.sub(r"\b(?:epsilon|e)\b", "eps", re.sub(r"\bExp\[([^\[\]]*)\]", r"exp(\1)", text))
         return re.sub(
@@ -461,7 +464,7 @@ def _if(condition: str, then: list[str], other: list[str]) -> str:
 
 
 def _cases(variable: str, by_value: dict[int, str]) -> str:
-    """Return the statement that executes `by_value[v]` if `variable` is v."""
+    """Return the statement that executes `by_value[v]` if the value of `variable` is v."""
     *cases, (_, text) = by_value.items()
     for value, statement in reversed(cases):
         text = _if(f"{variable} = {value}", [statement], [text])

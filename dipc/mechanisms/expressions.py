@@ -556,10 +556,10 @@ class Expressions:
         )
 
     def _require_meant(self, node: python.expr, name: str) -> None:
-        """Raise DiagnosticError if, in Python, the mechanism's constant `name` has no value or another value at `node`.
+        """Raise DiagnosticError if, in Python, the mechanism's constant `name` is undefined or different at `node`.
 
-        The function around `node` may be a helper that does not have the constant, or the file may give the name
-        another number.
+        It is undefined in a helper function without an argument of this name. It is different if the file gives `name`
+        another number than the mechanism does.
         """
         if not self.frames or name in self.frozen:
             return
@@ -987,8 +987,9 @@ class Expressions:
     def _help_for(self, node: python.Call, called: str) -> str:
         """Return the help for the call `node` of the logarithm or root `called`.
 
-        It names Fractions below and above the value if the argument is a number. For the width of a noise only the
-        Fraction with more noise is named, which is the safe side for privacy.
+        If the argument is a number, the help names a Fraction just below the value and one just above it. If the value
+        is a factor of the scale or rate of a noise, and the lower Fraction is positive, the help names only the
+        Fraction with which the noise is wider. Wider noise is the safe side for privacy.
         """
         value = rational(self.module, node.args[0]) if len(node.args) == 1 else None
         if value is None or value <= 0:
@@ -1343,12 +1344,12 @@ class Expressions:
     def _scored(
         self, candidates: python.expr, score: python.expr, here: ast.Name, written: Sequence[ast.Statement]
     ) -> ast.Expr:
-        """Return the score of the candidate `here` of an exponential mechanism, if no single expression gives a score.
+        """Return the score of the candidate `here` of an exponential mechanism, whose computation needs statements.
 
-        `score` is the Python function that computes a score, and `written` are the statements that it becomes. Before
-        the draw, a loop executes them for each of `candidates`, and stores the scores in a list. The result is the
-        element of this list for `here`. Raises DiagnosticError if the statements draw noise, or if the candidates are
-        not a range.
+        `score` is the Python function that computes a score, and `written` are the statements into which it is
+        translated. Before the draw, a loop executes these statements for each of `candidates`, and stores the scores in
+        a list. The result is the element of this list for `here`. Raises DiagnosticError if the statements draw noise,
+        or if the candidates are not a range.
         """
         if any(isinstance(copied, ast.Sample) for statement in written for copied in ast.walk(statement)):
             raise self.module.wrong(
@@ -1436,7 +1437,7 @@ def _change_conditionals(tree: python.expr, change: Callable[[python.IfExp], pyt
 
 
 def _as_arithmetic(node: python.IfExp) -> python.expr:
-    """Return `node`, `a if test else b` between numbers, as `b + (a - b)*test`, a number without statements."""
+    """Return `node`, `a if test else b` between numbers, as the expression `b + (a - b)*test`."""
     step = python.BinOp(python.BinOp(node.body, python.Sub(), node.orelse), python.Mult(), node.test)
     result = python.BinOp(copy.deepcopy(node.orelse), python.Add(), step)
     for made in python.walk(result):
@@ -1452,7 +1453,7 @@ def _takes_one(score: python.Lambda) -> bool:
 
 
 def _decided(node: python.expr, test: python.expr, *, holds: bool) -> python.expr:
-    """Return `node`, a call of `dipc.choice`, with the weights that it has if the value of `test` is `holds`."""
+    """Return `node`, a call of `dipc.choice`, with the weights that it has if `test` is true (`holds`) or false."""
     written = python.dump(test)
 
     def branch(each: python.IfExp) -> python.expr:
@@ -1510,9 +1511,9 @@ _NEARNESS = 10_000
 
 
 def _fractions_near(value: RealBall) -> tuple[Fraction, Fraction] | None:
-    """Return the greatest multiple of 1/10000 below `value` and the least one above it.
+    """Return the greatest multiple of 1/10000 below `value`, and the least one above `value`.
 
-    The result is None if they are not known, or if `value` may itself be a multiple of 1/10000.
+    The result is None if `value` may itself be a multiple of 1/10000, or is not known precisely enough to find both.
     """
     try:
         low = round(float(value.ball) * _NEARNESS) - 1

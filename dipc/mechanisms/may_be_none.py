@@ -267,8 +267,8 @@ class MissingValues:
     def _value_used(self, node: ast.Expr, facts: Facts, distribution: ast.Distribution) -> None:
         """Raise DiagnosticError if a variable or list element in `node` may have no value.
 
-        The expression `node` is a part of `distribution`. It may be None itself, as an option of a choice. `facts` says
-        which variables and list elements have values here.
+        The expression `node` is a part of `distribution`. If `node` is the constant None, an option of a choice,
+        nothing is raised. `facts` says which variables and list elements have values here.
         """
         if isinstance(distribution, ast.ExponentialMechanism):
             facts = facts.added(Facts(assigned=frozenset([distribution.variable])))
@@ -380,7 +380,8 @@ _Round = tuple[Fraction | None, bool]
 def _truth(condition: ast.Expr, facts: Facts, rounds: Mapping[str, _Round]) -> bool | None:
     """Return the value of `condition` if it is known, and otherwise None.
 
-    `facts` are the facts where the condition is tested. `rounds` has the enclosing loops by their variables.
+    `facts` are the facts known where the condition is tested. `rounds` describes the enclosing loops, each by the name
+    of its variable.
     """
     for fact, value in facts.truths:
         if fact == condition:

@@ -37,7 +37,7 @@ _ARITHMETIC = {
 
 @frozen
 class _Places:
-    """The indices from 0 to `high` over which a generator such as `x >= 0 for x in q` goes.
+    """The indices from 0 to `high` of the elements that a generator such as `x >= 0 for x in q` tests.
 
     `variable` is the name of the index in the condition, and `span` the place of the generator.
     """

@@ -493,12 +493,12 @@ class _Header:
         known: Mapping[str, Kind],
         frozen: dict[str, tuple[ast.Expr, python.expr]],
     ) -> Iterator[ast.IdealDecl]:
-        """Yield the ideal block of the program, if it has one.
+        """Yield the ideal block of the program; yield nothing if the program has none.
 
-        It is the decorator's `ideal`. Without such an argument, it is the program without its noise, if every
-        distribution that the program draws from has a mean. `final` is the translated mechanism with its `outputs`, and
-        `known` has the types of its inputs by name. The constants of the file that only the ideal uses are added to
-        `frozen`.
+        The block is made from the decorator's argument `ideal`. Without this argument, it is the program without its
+        noise, provided that every distribution in the program has a mean. `final` is the translated mechanism with its
+        `outputs`, and `known` has the types of its inputs by name. Constants of the file that only the ideal uses are
+        added to `frozen`.
         """
         module, span = self.module, self.module.head(self.node)
         if self.ideal is None:
@@ -552,8 +552,8 @@ class _Header:
 class _Final:
     """The statements of one function, the mechanism or its ideal, after all types are known.
 
-    The values that represent None are filled in, and lists that the function returns are outputs. `presence` maps each
-    number with noise that may be None to the variable that is true where it is a number.
+    None is replaced by the values that represent it, and the lists that the function returns are replaced by outputs.
+    `presence` maps each variable with noise that may be None to the flag variable that is true where it is a number.
     """
 
     statements: tuple[ast.Statement, ...]
@@ -808,11 +808,11 @@ class _Final:
         return False
 
     def _flags(self, like: _Final | None) -> dict[str, str]:
-        """Return {number: flag} for the variables with real or integer noise that may be None.
+        """Return {variable: flag} for the real and int variables with noise that may be None.
 
-        The flag is a variable that is true where the number is not None. `like` is None if this function is the
-        mechanism. If this function is the ideal, `like` is the mechanism, whose flags are also those of the ideal's
-        outputs.
+        The flag is a variable that is true where the other is a number. If this function is the mechanism, `like` is
+        None. If this function is the ideal, `like` is the mechanism, and the outputs of the ideal share the mechanism's
+        flags.
         """
         flags = {}
         for name, kind in list(self.kinds.items()):
@@ -870,9 +870,9 @@ class _Final:
 
     @staticmethod
     def _meets_none(own: Kind, kind: Kind) -> bool:
-        """Return False only if no number of `kind` is the number that represents None in the type `own`.
+        """Return False only if no number of the type `kind` represents None in the type `own`.
 
-        In `own`, the number that represents None is less than all other numbers.
+        In `own`, None is represented by a number that is less than all other numbers of the type.
         """
         if own.base == kind.base == "range":
             apart = kind.ends[0].minus(own.ends[0])

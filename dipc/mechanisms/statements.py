@@ -61,8 +61,8 @@ class Answer:
 class _Loop:
     """A loop that encloses the statements being translated, and what `break` does in it.
 
-    If `then` is not None, `break` becomes these statements, which follow the loop in the function. Otherwise `break`
-    sets the variable `flag`, which is None until some `break` needs it.
+    If `then` is not None, `break` is replaced by these statements, which follow the loop in the function. Otherwise
+    `break` sets the variable `flag`, which is None until the first such `break` is translated.
     """
 
     flag: str | None = None
@@ -202,10 +202,10 @@ class Statements(Expressions):
                 yield ast.For(variable, number(0, span), high, (copied,), span)
 
     def _mark(self, lists: tuple[Array | None, ...] | None, span: Span) -> None:
-        """Write a mark at `span` in place of a `return`, to be replaced when the function is translated.
+        """Write a mark at `span` in place of a `return`, which is replaced once the whole function has been translated.
 
-        `lists` has the list that each part of the answer is, or None for other parts. Only at the end of the function
-        is it known which lists are outputs.
+        `lists` has an entry for each part of the returned answer: the list that it is, or None if it is not a list.
+        Which lists are outputs is known only at the end of the function.
         """
         mark = number(len(self.returns), span)
         self.returns.append(lists)
@@ -666,11 +666,11 @@ class Statements(Expressions):
     # --- lists that grow --------------------------------------------------------------------------
 
     def _prepare(self, array: Array, name: str, created: python.expr) -> None:
-        """Record how the list `array` grows: by one element in each round of a loop, or in another way.
+        """Record how the list `array` grows.
 
-        In the first case its loop is set. In the second case a new variable counts the elements. A list without
-        `append` is left unchanged. `name` is the list's name in the function, and `created` the expression that makes
-        it.
+        If one `for` loop appends an element in each round, the field `loop` of the array is set. Otherwise a new
+        variable counts the elements. A list to which nothing is appended is left unchanged. `name` is the list's name
+        in the function, and `created` the expression that creates it.
         """
         body = self.frames[-1].node.body
         sites = list(_appends(body, name, ()))

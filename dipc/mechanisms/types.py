@@ -380,7 +380,7 @@ def common_kind(one: Kind, two: Kind) -> Kind:
 
 
 def _of_integers(kind: Kind | None) -> Kind | None:
-    """Return the range from the least to the greatest number of `kind`, if all its values are listed integers.
+    """Return the range from the least to the greatest number of `kind`, if `kind` is a list of integers without None.
 
     Any other kind is returned unchanged.
     """
@@ -396,8 +396,8 @@ def _of_integers(kind: Kind | None) -> Kind | None:
 def _is_unordered(kinds: Sequence[Kind], *ends: ConstantSum) -> bool:
     """Return True if other values of the constants may change which number of a type is its least.
 
-    This is true if the differences of `ends` depend on constants, or if one of the types `kinds` is already marked as
-    unordered.
+    `kinds` are the types from which the type is computed, and `ends` the numbers. The result is True if some type in
+    `kinds` is already marked as unordered, or if a difference of two `ends` depends on constants.
     """
     return any(kind.unordered for kind in kinds) or any(end.minus(ends[0]).terms for end in ends)
 
@@ -645,10 +645,10 @@ class Inference:
         return self._stepped(result, steps)
 
     def _stepped(self, kind: Kind | None, steps: Sequence[tuple[Kind, bool, ConstantSum]]) -> Kind | None:
-        """Return the range of a variable that has the type `kind` before some loops, and changes by `steps` in them.
+        """Return the range of a variable that has the type `kind` before some loops and is changed by `steps` in them.
 
-        A step is (the type of the number added in an iteration, whether it is subtracted instead, the number of
-        iterations). If `kind` is None or not a range, it is returned unchanged.
+        A step is (the type of the number added in an iteration, whether the number is subtracted instead, the number of
+        iterations). If `kind` is not a range, it is returned unchanged.
         """
         if kind is None or kind.base != "range":
             return kind
@@ -744,10 +744,10 @@ def _step(name: str, tree: ast.Expr) -> tuple[ast.Expr, bool] | None:
 def _mapped(
     kinds: Sequence[Kind | None], ends: Callable[[list[Fraction], list[Fraction]], tuple[Fraction, Fraction]]
 ) -> Kind | None:
-    """Return the kind of a number that is computed from one number of each of `kinds`; None if that is not possible.
+    """Return the kind of a number that is computed from one number of each of `kinds`; None if this kind is not found.
 
-    For ranges, `ends` computes the least and the greatest result from the least numbers of all kinds, and from the
-    greatest ones.
+    If all kinds are ranges, `ends` computes the least and the greatest result from two lists: the lower ends of the
+    ranges, and their upper ends.
     """
     known = [kind for kind in map(_of_integers, kinds) if kind is not None]
     if len(known) < len(kinds) or any(kind.base in ("bool", "names") for kind in known):

@@ -264,10 +264,10 @@ def _of_classes(source: Source, engine: Engine, most: int) -> tuple[Curve, ...]:
 
 
 def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
-    """Return at most `most` curves, one for each inequality of the claim with the least factor in `tightest`.
+    """Return at most `most` curves, one for each inequality of the claim whose beta is multiplied by the least factor.
 
-    In this claim, beta is multiplied by the factor. Inequalities that hold for no smaller factor come first. The result
-    is empty if no factor suffices.
+    `tightest` has the least factor for which the claim holds. Inequalities that fail for any smaller factor come first.
+    The result is empty if the claim holds for no factor.
     """
     if tightest.factor is None:
         return ()
@@ -285,9 +285,10 @@ def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
 
 
 def _of_solution(solution: Solution, most: int) -> tuple[Curve, ...]:
-    """Return at most `most` curves, one for each inequality of the claim with the least number in `solution`.
+    """Return at most `most` curves, one for each inequality of the claim with the number that `solution` found.
 
-    Inequalities of the cases that prevent a smaller number come first. The result is empty if no number was found.
+    The inequalities of the cases that prevent a smaller number come first. The result is empty if no number was found,
+    or if the inequalities are not known.
     """
     question = solution.with_answer()
     if question is None:
@@ -367,9 +368,10 @@ def _closed(form: Probability | None) -> ClosedForm:
 
 
 def _labels(required: str = "1 − β", *, exact: bool = True) -> tuple[str, str]:
-    """Return the labels of the two curves of a claim about accuracy; `required` is the second.
+    """Return the labels of the probability and of the limit in a picture of a claim about accuracy.
 
-    The first says "probability" if `exact`, and otherwise that it is a lower bound.
+    The first is "probability" if `exact` is true, and otherwise "proved lower bound". The second has the text
+    `required`.
     """
     return "probability" if exact else "proved lower bound", f"required: {required}"
 
@@ -589,9 +591,9 @@ def _colors(curves: Sequence[Curve]) -> list[str]:
 
 
 def _limit(curve: Curve) -> object:
-    """Return a key of the function with which the probability of `curve` is compared.
+    """Return a key of the limit, the function of eps with which the probability of `curve` is compared.
 
-    Two such functions have equal keys if they are equal.
+    Equal limits have equal keys.
     """
     return curve.bound if curve.is_limit else (curve.beta, curve.factor)
 

@@ -120,9 +120,9 @@ def _enclosures(answer: PrivacyAnswer) -> Iterator[tuple[Fraction, Fraction] | N
 
 
 def _is_wide(value: tuple[Fraction, Fraction] | None, digits: int) -> bool:
-    """Return True if the enclosure `value` has too few certain digits to be an answer: fewer than `digits`.
+    """Return True if fewer than `digits` digits of the enclosure `value` are certain, and it is not very narrow.
 
-    An enclosure whose width is at most 10^(-2·`digits`) is an answer although its first digits may differ.
+    A very narrow enclosure has a width of at most 10^(-2·`digits`). The result is False if `value` is None.
     """
     if value is None:
         return False

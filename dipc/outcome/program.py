@@ -374,9 +374,9 @@ def _with_ints(
 
 
 def _middles(program: Program, values: Mapping[str, Value], slot: int) -> set[int]:
-    """Return the values of the int output in `slot`, rounded down, when each noise has its mean.
+    """Return the values that the int output in `slot` has if each noise is equal to its mean, rounded down.
 
-    There is one value for each path of `program` from the input `values` to an exit.
+    The set has one value for each path of `program` from the input `values` to an exit; equal values count once.
     """
     core = program.core
     given = {position: values[core.slots[position].name] for position in core.inputs}

@@ -481,10 +481,7 @@ class _Finder:
 
 
 def _bounded(clamp: _Clamp, function: str, bound: Fraction) -> _Clamp | None:
-    """Return the clamp that is the `function`, min or max, of `clamp` and `bound`.
-
-    None if the value of this clamp is constant.
-    """
+    """Return the clamp `function(clamp, bound)`, where `function` is min or max; None if its value is constant."""
     low, high = clamp.range.low, clamp.range.high
     if function == "max":
         low = bound if low is None else max(low, bound)

@@ -118,10 +118,10 @@ def exits_with_weights(chain: Chain, weights: Weights, limits: Limits) -> Exits:
 
 
 def _only_paths(reached: Reach) -> dict[int, tuple[ChoiceWeight, ...]]:
-    """Return the choices on the only path to an end, for each end of `reached` to which a single path leads.
+    """Return, for each end of `reached` to which a single path leads, the choices on this path.
 
-    `reached` is a graph of choices without cycles, and an end is a node of it. An end is left out unless some noise is
-    drawn on its path by choosing the interval that contains the noise.
+    `reached` is a graph of choices without cycles, and its ends are some of its nodes. The result has only ends on
+    whose path a noise is drawn by choosing the interval that contains the noise.
     """
     before = _steps_to(reached)
     paths: dict[int, tuple[ChoiceWeight, ...]] = {}
@@ -394,10 +394,10 @@ class _Counting:
     def _factors(self) -> tuple[Counter[absorption.Factor], State]:
         """Return how often each law of an independent summand occurs, and the state after the last summand.
 
-        Apart from the value of its counter, the program is in a single state at certain times. A summand is the number
-        that it adds to the counter between one such time and the next; its law lists pairs (number added, weight). The
-        returned state has no value of the counter. Raises NotApplicable if the summands are not independent, or if
-        their laws are too long.
+        At certain times the program is in a single state, apart from the value of its counter. A summand is the number
+        added to the counter between one such time and the next. Its law is a tuple of pairs (number added, weight). The
+        returned state has no value of the counter. Raises NotApplicable if the summands are not independent, or after
+        too much work for one law.
         """
         factors: Counter[absorption.Factor] = Counter()
         reached: dict[State, _Added] = {self._start: {0: ExpPoly.ONE}}
@@ -430,9 +430,9 @@ class _Counting:
         raise NotApplicable
 
     def _successors(self, state: State) -> list[tuple[State, int, Closed | None]]:
-        """Return (next state, number added to the counter, weight) for each step from `state`; a weight None is 1.
+        """Return (next state, number added to the counter, weight) for each step from `state`; None as weight means 1.
 
-        `state` and the next states are without the value of the counter.
+        The value of the counter is not part of `state` or of the next states.
         """
         result: list[tuple[State, int, Closed | None]] = []
         for after, edge in self._steps.successors(state):
@@ -634,7 +634,7 @@ class ManyRuns:
 
     @cached_property
     def _runs(self) -> series.RunSet | None:
-        """All runs of the program, with the number of runs to each state; None if they cannot be explored together."""
+        """All runs of the program as one graph of states; None if they cannot be explored together."""
         return series.runs(self._flow, self._most)
 
     @cached_property

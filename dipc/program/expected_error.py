@@ -252,10 +252,10 @@ class ExpectedErrors(Probabilities):
 
 @frozen
 class _Area:
-    """A random number Z = Σ coefficient·N + `shift`, restricted to noises N that satisfy the `constraints`.
+    """A random number Z = Σ coefficient·N + `shift`, restricted to the noises N that satisfy the `constraints`.
 
-    Each N is one of `noises` without its mean. `coefficients` has pairs (index in `noises`, coefficient). `noises`
-    contains the noises in Z, and those that share a constraint with one of them.
+    Each N is one of `noises` minus its mean. `coefficients` has pairs (index in `noises`, coefficient). `noises` are
+    the noises in Z, and those that share a constraint with a noise in Z.
     """
 
     noises: tuple[Noise, ...]

@@ -223,9 +223,10 @@ class _RunOfAll:
     """
 
     def __init__(self, flow: Flow, grid: InputGrid, slots: Sequence[_ByValue] | None = None) -> None:
-        """Prepare a run of `flow` on `grid` from the start, or from the values `slots`, which are not changed.
+        """Prepare a run of `flow` at all inputs of `grid`, from the start of the program or from given values.
 
-        For each slot, `slots` maps each value to the set of inputs at which the slot has this value.
+        If `slots` is given, it has the values: for each slot, a mapping of each value to the set of inputs at which the
+        slot has this value. The run does not change `slots`.
         """
         self._flow, self._grid = flow, grid
         if slots is not None:

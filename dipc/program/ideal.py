@@ -348,9 +348,9 @@ class Ideal:
         )
 
     def _shared(self, finite: Mapping[int, Value], states: int) -> tuple[Region, ...] | None:
-        """Return all regions for the finite inputs `finite`.
+        """Return all regions for the finite inputs `finite`, computing them if they are not known yet.
 
-        None if these are not known yet and finding them takes more than `states` states.
+        The result is None if the computation needs more than `states` states.
         """
         key = tuple(finite[slot] for slot in self.finite_inputs)
         if key not in self._regions and self._tried.get(key, 0) < states:
@@ -775,8 +775,8 @@ class Distances:
     def _among_finite(self, own: tuple[Value, ...], answer: tuple[Value, ...]) -> Fraction | None:
         """Return dd of the input `own`, with the right answer `answer`, for a program whose inputs are all finite.
 
-        None is infinity. Other inputs are examined one by one, the nearest first. After many inputs dd is computed for
-        all inputs together.
+        The result None means that dd is infinite. Other inputs are examined one by one, the nearest first. After many
+        of them, dd is computed for all inputs together.
         """
         if self._everywhere is not None:
             return self._everywhere.dd(own)
@@ -826,10 +826,10 @@ class Distances:
     def _dd_in_box(
         self, by_slot: Mapping[int, Value], answer: tuple[Value, ...], point: Point, least: Fraction
     ) -> Fraction | None:
-        """Return the distance of the nearest region with another answer than `answer`, if it is less than `least`.
+        """Return the distance from `point` to the nearest region whose answer is not `answer`, but at most `least`.
 
-        The search is in the box around `point` that reaches `least` in every direction. If it finds no such region, the
-        result is `least`. `by_slot` has the values of the finite inputs. The result is None after many searches.
+        The search is in the box around `point` that extends by `least` in every direction. `by_slot` has the values of
+        the finite inputs. The result is None if too many boxes were searched before.
         """
         self._boxes += 1
         if self._boxes > _MOST_ALONE:

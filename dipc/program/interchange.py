@@ -109,11 +109,11 @@ def _families(program: Program) -> list[list[int]]:
 
 
 class _Exchanges:
-    """A search for exchanges of two inputs that do not change what `flow`, the program or its ideal, does.
+    """A search for exchanges of two inputs that do not change the law of the outputs.
 
-    `places` maps each input slot of the program to the slot of this input in `flow`. `families` are groups of slots of
-    `flow`, and only inputs of one group are exchanged. `weights` computes the weights of choices. With
-    `by_transitions`, the search also compares the transitions between states.
+    `flow` is the flow of the program or of its ideal. `places` maps each input slot of the program to the slot of this
+    input in `flow`. `families` are groups of slots of `flow`, and only inputs of one group are exchanged. `weights`
+    computes the weights of choices. With `by_transitions`, the search also compares the transitions between states.
     """
 
     def __init__(

@@ -233,9 +233,9 @@ def _scaled(forms: Forms, factor: Fraction) -> Forms:
 
 
 def _few(alternatives: Iterable[Iterable[Affine]]) -> Forms:
-    """Return `alternatives` as tuples without repeated forms.
+    """Return `alternatives` without repeated alternatives, each as a tuple without repeated forms.
 
-    Raises NotApplicable if more than `MOST_FORMS` forms remain.
+    Raises NotApplicable if more than `MOST_FORMS` forms remain in total.
     """
     formses = tuple(dict.fromkeys(tuple(dict.fromkeys(forms)) for forms in alternatives))
     if sum(map(len, formses)) > MOST_FORMS:

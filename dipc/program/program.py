@@ -737,9 +737,9 @@ _MOST_REACHED, _MOST_STATES = 1_000, 20_000
 
 
 def _with_checked_choices(program: Program) -> Program:
-    """Return `program`, with a single option left in each choice that no run reaches and that is not a distribution.
+    """Return `program`; a choice that no run reaches is reduced to one option if its weights are no distribution.
 
-    Raises DiagnosticError with all mistakes in weights if one of these choices may be reached.
+    Raises DiagnosticError with all mistakes in weights if a run may reach one of these choices.
     """
     try:
         _ = program.choices

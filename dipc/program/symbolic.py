@@ -554,9 +554,9 @@ class SymbolicRun:
     def _executed(self, label: int, stop: int, values: _Values, depth: int) -> _Values:
         """Return the expressions of the variables at the label `stop`, after running from `label`.
 
-        Every path from `label` leads through `stop`. `values` are the expressions at `label`, and are changed. `depth`
-        is the number of branches that are being run. Raises NotApplicable for branches that are too deep, and if the
-        run may fail or is too long.
+        Every path from `label` leads through `stop`. `values` are the expressions at `label`; this mapping is changed.
+        `depth` is the number of branches around `label` that are being run. Raises NotApplicable if branches are nested
+        too deeply, or if the run may fail or is too long.
         """
         flow, table = self._flow, self.table
         if depth > _MOST_DEPTH:

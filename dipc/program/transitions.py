@@ -90,9 +90,9 @@ class _Search:
     """A search for pairs of inputs that may exchange their values without changing the law of the outputs.
 
     A transition is the part of a run from reading one input to reading the next. Two inputs may exchange values if
-    their transitions commute. A choice is made only when its result is read, so that fewer states are between two
-    inputs. With `at_once` it is made where it is drawn. This helps if a variable is computed from a waiting choice, as
-    the inputs might otherwise be read in different orders.
+    their transitions commute. By default, a choice is made only when its result is read, so that fewer states lie
+    between two inputs. With `at_once`, every choice is made where it is drawn. This helps if otherwise a variable
+    computed from a waiting choice would make runs read the inputs in different orders.
     """
 
     def __init__(self, flow: Flow, weights: Weights, *, at_once: bool = False) -> None:
@@ -263,7 +263,8 @@ class _Search:
     def _next(self, state: State) -> tuple[int | None, list[tuple[State, int | _Key | None]]]:
         """Return (the unread input that the next step from `state` reads, or None; the next states).
 
-        Each state has the index of its weight, None for 1, or the value of the input that leads to it.
+        Each next state is paired with the index of its weight, or None if the weight is 1. If the step reads an input,
+        the state is paired with the value of the input that leads to it.
         """
         known = self._after_state.get(state)
         if known is not None:

@@ -322,7 +322,7 @@ def _divided(arms: Sequence[ExpressionWeight], source: SourceText) -> str:
 def _refuted(whole: Closed, point: Fraction) -> Fraction:
     """Return the first of the numbers `point`, point + 1, point + 2, … at which `whole`, a sum of weights, is not 1.
 
-    There is one, because the sum is 1 at finitely many eps only.
+    Such a number exists, because `whole` equals 1 at finitely many eps only.
     """
     numerator = fraction_of(whole - 1)[0]
     while numerator.value_is_zero(point):

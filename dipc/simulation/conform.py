@@ -727,11 +727,10 @@ class _Law:
     def _cells(
         self, edges: Sequence[Fraction], starts: Sequence[str], inside: Sequence[_Terms], outside: _Terms
     ) -> list[tuple[str, Probability]]:
-        """Return (label, probability) for each interval between neighboring `edges`, and for all values outside.
+        """Return (label, probability) for each interval between neighboring `edges`, and for the rest of the line.
 
         `starts` has the bracket that opens the label of each interval, "[" or "(". `inside` has, for each interval, the
-        terms whose sum is its probability. The probability of all other values is 1 plus the sum of the terms in
-        `outside`.
+        terms whose sum is its probability. The probability of the rest is 1 plus the sum of the terms in `outside`.
         """
         ends = zip(starts, pairwise(edges), inside, strict=False)
         cells = [

@@ -303,9 +303,9 @@ def _unknown(source: SourceText, span: Span, name: str, known: Sequence[str]) ->
 
 
 def _excerpt(source: SourceText, span: Span, key: str | None) -> Excerpt:
-    """Return the line with `key` in the part `span` of `source`, which has the text of one claim.
+    """Return the line that begins with `key` in the claim at `span` of `source`.
 
-    The result is the first line of the claim if `key` is None or not found.
+    The result is the first line of the claim if `key` is None or is not found.
     """
     if key is not None:
         matched = re.compile(rf"^[ \t]*\"?{re.escape(key)}\b.*$", re.MULTILINE).search(

@@ -185,7 +185,7 @@ def mistyped(word: str, candidates: Iterable[str]) -> str | None:
 def _slips(left: str, right: str) -> int:
     """Return the least number of changes that turn `left` into `right`.
 
-    A change replaces, removes or inserts a letter, or swaps two neighbors.
+    A change replaces, removes or inserts a letter, or swaps two neighboring letters.
     """
     before: list[int] = []
     row: list[int] = [*range(len(right) + 1)]
@@ -306,9 +306,9 @@ def _width(character: str) -> int:
 
 
 def _marked(excerpt: Excerpt) -> tuple[str, int, int]:
-    """Return the displayed line of `excerpt`, the number of its columns before the mark, and that of the marked ones.
+    """Return the displayed line of `excerpt`, and the numbers of its columns before the mark and under the mark.
 
-    At least one column is marked.
+    The last number is at least 1.
     """
     start = min(excerpt.column - 1, len(excerpt.text))
     end = min(start + excerpt.length, len(excerpt.text))

@@ -190,10 +190,10 @@ def _leaf(node: Any, token: Any) -> Subtree:
 
 
 def _group(node: Any, children: Children) -> Subtree:
-    """Return a subtree with the syntax `node`; its depth is that of the deepest of its `children`.
+    """Return a subtree with the syntax `node`; it is as deep as the deepest of its `children`.
 
-    Its place in the text is from the first of the children to the last. Without children, it is the empty place at the
-    start of the text.
+    In the text it extends from the start of the first child to the end of the last one. Without children, it is empty
+    and at the start of the text.
     """
     depth = 0
     for child in children:
@@ -656,9 +656,10 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def _read(source: SourceText, start: str, written: str | None = None) -> Any:
-    """Return the syntax tree of the text of `source`, which is parsed by the rule `start` of the grammar.
+    """Return the syntax tree of the text of `source`, parsed by the grammar rule `start`.
 
-    If `written` is given, `written` is parsed instead, and errors point to the same positions in `source`.
+    If `written` is given, it is parsed in place of the text. It must have the same length, because errors are reported
+    at the same positions in `source`.
     """
     if len(source.text) > MAX_CHARACTERS:
         message = f"`{source.name}` has {len(source.text)} characters, more than {MAX_CHARACTERS}"

@@ -208,10 +208,10 @@ def compile_precondition(
 
 
 def _scope(shared: Scope) -> tuple[Scope, tuple[int, ...]]:
-    """Return (scope, inputs): the scope of names in a `requires` condition, and the inputs behind its slots.
+    """Return (scope, inputs): the scope of names in a `requires` condition, and the slots of its inputs in the program.
 
-    The only variables of the scope are the inputs of the program, in slots of their own. Position n of the second
-    result is the slot in `shared`, the scope of the program, of the input that has slot n in the new scope.
+    The only variables of the new scope are the inputs of the program, with slots of their own. `inputs[n]` is the slot
+    in `shared`, the scope of the program, of the input that has slot n in the new scope.
     """
     inner = Scope(shared.eps)
     inner.domains.update(shared.domains)

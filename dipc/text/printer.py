@@ -384,8 +384,8 @@ def _places_of_lines(lines: list[str], text: str) -> list[Span]:
 def _matches(printed: str, text: str) -> Iterator[tuple[int, Span]]:
     """Yield (line, place) for each token that occurs in both `printed` and `text`.
 
-    `printed` is the canonical form of the program `text`. The line is a line of `printed`, counted from 0, and the
-    place is that of the token in `text`.
+    `printed` is the canonical form of the program `text`. The line is the number of the token's line in `printed`,
+    counted from 0. The place is the span of the token in `text`.
     """
     theirs = tokens_of(text)
     position = 0

@@ -167,9 +167,9 @@ def _formula(field: ast.MetricField, shared: Scope, findings: Findings) -> Formu
 def _scope(shared: Scope, field: str, *, numbers: bool = False) -> Scope:
     """Return the scope of the names that may occur in `field`, a field of the `metric` block.
 
-    These are constants, domain values, inputs, and the variables that the field compares, which also occur with a
-    prime. The field `apart` compares inputs, and any other field outputs. `shared` is the program's scope. With
-    `numbers`, real and int variables are treated as numbers of finite types.
+    The scope has constants, domain values, inputs, and the variables that the field compares; these variables also
+    occur with a prime. The field `apart` compares inputs, and every other field compares outputs. `shared` is the
+    program's scope. If `numbers` is true, real and int variables have a finite type in the new scope.
     """
     inner = Scope(shared.eps)
     inner.domains.update(shared.domains)

@@ -163,7 +163,7 @@ class _Hoisting:
     def _drawn(self, distribution: ast.Distribution, span: Span, before: list[ast.Sample]) -> ast.Expr:
         """Append a statement to `before` that draws from `distribution` into a new variable.
 
-        Returns an expression at `span` that has the drawn value.
+        Returns the new variable as an expression at `span`.
         """
         values = _listed(distribution)
         if not any(map(self._varies, values)):
@@ -577,7 +577,7 @@ class _Removal:
 
 
 def _score(mechanism: ast.ExponentialMechanism, value: ast.Expr) -> ast.Expr:
-    """Return the score of the candidate `value` of `mechanism` as a number; a condition counts as 1 where it holds."""
+    """Return the score of the candidate `value` of `mechanism` as a number; a true condition is 1, a false one 0."""
 
     def change(node: ast.Expr) -> ast.Expr | None:
         return value if isinstance(node, ast.Name) and node.name == mechanism.variable else None

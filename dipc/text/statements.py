@@ -357,8 +357,8 @@ class StatementLowering:
     def _store_by_values(self, place: Place, type_: DomType, value: AffineExpr, statement: ast.Assign) -> bool:
         """Emit the assignment of the int `value` to `place`, whose type `type_` is finite; return False for a mistake.
 
-        The int is compared with the values of the type. On a path where it is none of them, the program has a fault.
-        `statement` is the assignment.
+        The emitted instructions compare the int with each value of the type. A run in which the int equals none of them
+        ends with a fault. `statement` is the assignment in the text.
         """
         values = sorted(each for each in type_.values if isinstance(each, Fraction) and each.denominator == 1)
         if len(values) == 0 or kind_of(type_) is not ValueKind.NUMBER:
@@ -412,11 +412,11 @@ class StatementLowering:
         self._either(condition, span, lambda: self._emit(yes), lambda: self._emit(no))
 
     def _by_cases(self, value: Typed, span: Span, emit: Callable[[Typed], bool]) -> bool:
-        """Call `emit` for each expression that `value` may be, each in a branch of its own.
+        """Call `emit` for each expression that `value` may be equal to, each in a branch of its own.
 
-        A value such as max(x, y) is x under one condition, and y otherwise. Branches on the condition lead to the
-        instructions for x and for y. Returns True if `emit`, which emits instructions for an expression, returns True
-        for all. `span` is the place of `value`.
+        For example, max(x, y) is x under one condition, and y otherwise. A branch on the condition leads to the
+        instructions for x or to those for y. `emit` emits the instructions for an expression. The result is True if
+        `emit` returns True for every expression. `span` is the place of `value`.
         """
         if not isinstance(value, Switch):
             return emit(value)
@@ -747,8 +747,8 @@ def _lowered(
     """Return (the typed program, its ideal or None, the scope with all names) for the syntax tree `program`.
 
     `source` is the text of the program. `overrides` has values of constants that replace those in the text. The program
-    is read for the given `eps`, or for every eps if it is None. If it is not linear as written, it is tried once more
-    with `min`, `max` and `abs` moved into assignments of their own.
+    is read for the given `eps`, or for every eps if `eps` is None. If an expression is not linear in reals and ints,
+    the program is read once more after `min`, `max` and `abs` are moved into assignments of their own.
     """
     try:
         return _as_written(program, source, overrides, eps)
