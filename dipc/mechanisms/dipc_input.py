@@ -132,7 +132,7 @@ class _Reader(Interpreter[Token, list[str]]):
     - `blocks` has the names declared in each open block, the outermost block first.
     - `words` are all words of the text, and `assigned` the names to which the text assigns.
     - `constants` maps each variable that has a single value in all runs to this value.
-    - `copies` maps each input to which the text assigns to a variable that replaces it; dipc's language has no such assignments.
+    - `copies` maps each input that the text changes to a variable used in its place, as dipc never changes an input.
     - `returned` are the names of the returned variables, or None before they are read.
     - `coins` counts the random branches, and `warnings` collects the warnings of the translation.
     """
