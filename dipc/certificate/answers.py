@@ -379,9 +379,10 @@ def _shifts(question: Followed) -> list[Any]:
 
 
 def _least(question: Question, wanted: Guard) -> dict[str, Any] | None:
-    """Return, as JSON, the point where `wanted` has the least value among points that satisfy the guards of `question`.
+    """Return, as JSON, the point at which the linear form of `wanted` is least among points that satisfy all guards.
 
-    The result also has the proof that no such point has a lower value. The point is null if none is found.
+    The guards are those of `question`. The result also has the proof that the form has no lower value at such a point.
+    The point is null if none is found.
     """
     system, form = list(map(halfspace, question.guards)), halfspace(wanted)
     if question.whole:
@@ -451,7 +452,7 @@ def asks_nothing(ideal: Ideal) -> bool:
 
 
 def _read_by(item: Instruction | Code, *, compared: bool = False) -> Iterator[tuple[int, bool]]:
-    """Yield (slot, flag) for each variable that `item` reads.
+    """Yield (slot, flag) for each variable that `item`, an instruction or an expression, reads.
 
     The flag is True if the variable is one side of a comparison whose other side is a number. `compared` says that
     `item` itself is a side of such a comparison.
@@ -502,10 +503,10 @@ def _of_a_class(question: Divided, point: Point) -> dict[str, Any] | None:
 
 @dataclass(slots=True)
 class _Merges:
-    """A rule for merging exits: it merges the first two that can be merged, again and again.
+    """A function that merges the first two exits of a list that can be merged, until no two can.
 
-    It merges only lists of at most `most` exits. The call with a list of exits returns `pairs`, the list of all pairs
-    merged so far. A pair has the indices of two exits in the list as it was before they were merged.
+    It merges nothing in lists of more than `most` exits. It returns `pairs`, all pairs that it has merged so far. A
+    pair has the indices of two exits in the list as it was just before they were merged.
     """
 
     most: int

@@ -231,9 +231,9 @@ def _changing(known: Surroundings, here: int) -> Iterator[NearEvidence]:
     """Yield evidence for a path on which the answer is a function of the inputs, so that moving an input changes it.
 
     There are three candidates for each input on which the answer depends. The first is u with this input increased, the
-    second u with this input decreased. An int changes by 1, a real input by alpha/2. The third decreases the input if
-    it is at least a certain value, and increases it otherwise. `known` has the path of u, and `here` is the index of
-    its finite inputs.
+    second u with this input decreased. An int changes by 1, a real input by alpha/2. The third cuts the path's inputs
+    at a value of this input that occurs in the path: the input is decreased from this value on, and increased below it.
+    `known` has the path of u, and `here` is the index of its finite inputs.
     """
     forms = (value for value in known.ideal.decisive_outputs(known.path.answer) if isinstance(value, Affine))
     for slot in sorted({slot for value in forms for slot, _ in value.terms}):
@@ -380,10 +380,11 @@ class _Nearest:
 
 @lru_cache(maxsize=256)
 def _nearest(norm: str, guards: tuple[Guard, ...], whole: frozenset[int], inner: bool) -> _Nearest | None:
-    """Return a search for the input nearest to an input u, in `norm`, that satisfies `guards`; None if it fails.
+    """Return a search for the input nearest to an input u, in `norm`, that satisfies `guards`.
 
     The inputs in `whole` are ints. With `inner`, they are rounded to the nearest integer, so that the distance may be
-    1/2 greater than without rounding. Otherwise they are rounded away from u.
+    1/2 greater than without rounding. Otherwise they are rounded away from u. Return None if this rounding does not fit
+    the norm and the guards, if no input satisfies them, or if the search takes too much work.
     """
     slots = sorted({slot for guard in guards for slot, _ in guard.form})
     of_ints = [guard for guard in guards if any(slot in whole for slot, _ in guard.form)]

@@ -642,10 +642,10 @@ class ObligationWriter:
         return result[0] if len(result) == 1 else {"max": result}
 
     def _proof_of(self, probability: ClosedForm, beta: ClosedForm, intervals: Intervals, made: Decision) -> Proof:
-        """Return the proof that `probability` >= 1 - `beta` on `intervals`: that of the decision `made`, if it has one.
+        """Return the proof that `probability` >= 1 - `beta` on `intervals`, from the decision `made` if possible.
 
-        A decision about a minimum, or one whose proof was not kept, proves nothing about a single `beta`. Then the
-        obligation is decided here. Raises LimitReached.
+        If `made` is about a minimum of several functions, or if its proof was not kept, this inequality is decided
+        anew. Raises LimitReached.
         """
         slack = fraction_of(probability.value + beta.value - 1)[0]
         proof = made.proof

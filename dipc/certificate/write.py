@@ -376,9 +376,10 @@ def certify_constant(question: PrivacyQuestion | EveryNumber, constant: Constant
 
 
 def _budgets(constant: Constant | Loss) -> tuple[Fraction, Fraction]:
-    """Return (a refuted budget, a proved budget) of `constant`, in multiples of eps.
+    """Return (a refuted budget, a proved budget), in multiples of eps, from the answer `constant`.
 
-    The first is <= 0 if no budget is refuted.
+    `constant` has bounds of the least K of K·eps-privacy, or of the greatest privacy loss at one eps. The refuted
+    budget is <= 0 if none is refuted. Raises Uncertified if none is proved.
     """
     match constant:
         case Constant(proved=Fraction() as proved, refuted_below=refuted):
@@ -420,8 +421,8 @@ def _texts(intervals: Sequence[Interval]) -> str:
 def _bracket_ends(cell: tuple[Fraction, Fraction], digits: int) -> tuple[Fraction, Fraction]:
     """Return a lower and an upper bound of a least number that lies in `cell`, a pair (low, high).
 
-    If low and high differ, they are the bounds. If both are one number other than 0, the lower bound is less by one
-    unit of the last of `digits` significant digits.
+    The upper bound is high. The lower bound is low if low and high differ, or if both are 0. Otherwise it is low minus
+    one unit of the last of `digits` significant digits.
     """
     low, high = cell
     return (low - Fraction(10) ** (magnitude(high) - digits) if low == high != 0 else low), high

@@ -185,10 +185,11 @@ def prove_positive(name: str, value: CoqSum, where: CoqRange, hints: Sequence[Fr
 
 
 def _near_zero(value: CoqSum, hints: Sequence[Fraction], end: Fraction | None) -> tuple[int, Fraction]:
-    """Return (n, r): the n-th derivative of `value` is the first that is not 0 at t = 0, and r > 0.
+    """Return (n, r) with r > 0: the n-th derivative of `value` is the first that is not 0 at t = 0.
 
-    According to floating-point numbers, the derivative is positive on [0, r]; Coq proves this later. `hints` are
-    numbers to try for r, which is at most `end`. Raises NotStatedError if there is no r.
+    According to floating-point numbers, this derivative is positive on [0, r]; Coq proves this later. `hints` are
+    numbers to try for r, which is at most `end`. Raises NotStatedError if there is no such derivative, or if no r is
+    found.
     """
     order, derivative = 0, value
     while derivative.items and not derivative.at_zero and order < MOST_STEPS:

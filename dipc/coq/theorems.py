@@ -185,8 +185,8 @@ def _uses(data: Mapping[str, Any]) -> dict[int, list[str]]:
 class _Rows:
     """The Coq text (`blocks`) about the rows of a certificate: the program, and a theorem for each row.
 
-    `proved` and `unproved` count the rows with an obligation. For an unproved row, the text says why there is no
-    theorem.
+    `proved` counts the rows with a theorem, and `unproved` the other rows that have an obligation. The text says why a
+    row has no theorem, unless its gamma is left open.
     """
 
     blocks: tuple[str, ...]
@@ -562,8 +562,8 @@ class _Obligation:
 def _signed(value: CoqSum, factor: _Factor, where: CoqRange) -> CoqSum:
     """Return `value` or -`value`, whichever is positive on the range `where`.
 
-    `value` is the function of `factor`. Its sign is the one that the certificate states; without one, it is read off a
-    single term, or computed at a point of the range if the function is linear. If the sign is not found, return
+    `value` is the function of `factor`. If it has a single term, its sign is that of the term. Otherwise it is the sign
+    that the certificate states or, for a linear function, the sign at a point of the range. If no sign is found, return
     `value`.
     """
     sign = factor.sign

@@ -218,9 +218,9 @@ def put_together(one: Way, other: Way, budget: Budget) -> list[Way] | None:
 
 
 def _without_opposites(one: Way, other: Way) -> tuple[Part, ...] | None:
-    """Unite `one` and `other` if they differ in one comparison alone, which has opposite results in the two.
+    """Unite the ways `one` and `other` if they differ in a single comparison, which has opposite results in the two.
 
-    Return the parts of the united way: all comparisons of the two ways except this one. Return None if the two ways
+    Return the parts of the united way, which has all of their comparisons except this one. Return None if the two ways
     differ in anything else.
     """
     if one.numbers != other.numbers:
@@ -338,11 +338,11 @@ def _limits(weight: Closed) -> tuple[Fraction, Fraction]:
 
 
 def _place(component: Part, compared: list[Part]) -> tuple[int, bool]:
-    """Find the comparison of `component` in `compared`: return its index there, and True.
+    """Return the index in `compared` of the only comparison of `component`, and True.
 
     If `compared` has the opposite of the comparison instead, return the index of the opposite, and False. If `compared`
     has neither, append `component` and return its index, and True. Raises NotDerived if `component` has several
-    comparisons.
+    comparisons, or if its comparison has no opposite.
     """
     if len(component.comparisons) != 1:
         raise NotDerived("a joint bound needs independent comparisons")

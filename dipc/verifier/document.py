@@ -338,10 +338,11 @@ def _subject_data(one: _Data, sought: str, left_open: tuple[str, int] | None) ->
 
 
 def _claim_at(sought: str, asked: _Data, number: str, *, is_proof: bool) -> _Data:
-    """Return the claim `asked` with `number` as the value of the part `sought`.
+    """Return the claim `asked` with `number` as the value of the part `sought`; beta is multiplied by a sought factor.
 
     `is_proof` tells whether the claim was proved or refuted. If eps is sought, a proof is about all eps of the question
-    from `number` on, and a refutation about `number` alone. Raises Rejected if the claim already fixes the part.
+    from `number` on, and a refutation about `number` alone. Raises Rejected if `asked` already has a value for the
+    part, or does not include a refuted eps.
     """
     match sought:
         case "factor":

@@ -817,8 +817,8 @@ def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], bud
 def _totals_of(agreement: Agreement, budget: Budget) -> Iterable[Total]:
     """Return bounds of the errors of the runs that `agreement` explores; each error is bounded by one of them.
 
-    Charges its work to `budget`. Raises NotDerived if neither kind of bound is proved: the bounds of all runs, or those
-    of a yes-or-no answer.
+    Charges its work to `budget`. Raises NotDerived if the bounds are proved neither by the method for all programs nor
+    by that for a yes-or-no answer (lemma 10b of FORMAT.md).
     """
     try:
         return list(totals(agreement.walks(), agreement.shape.own.low, budget))

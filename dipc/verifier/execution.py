@@ -455,7 +455,11 @@ class Execution:
         return len(self._states) - 1
 
     def _misses(self, state: State) -> bool:
-        """True if an output in `state` that no later instruction can assign differs from the wanted value."""
+        """True if some output in `state` is not the wanted one, and no later instruction can assign it.
+
+        A real or int output is wanted if it is within gamma of the wanted value. Outputs that contain noise are not
+        examined.
+        """
         later = self._shape.later[state.at]
         for slot, value in self.wanted.outputs.items():
             held = state.values[slot]
@@ -857,7 +861,10 @@ class Execution:
         return weights
 
     def _is_positive(self, function: Ring, *, strictly: bool) -> bool:
-        """True only if `function` >= 0 is proved at every eps, or at the program's one eps; with `strictly`, > 0."""
+        """True only if `function` >= 0 is proved at every eps; with `strictly`, > 0.
+
+        For a program read at one eps, it is enough that this is proved there.
+        """
         if (not strictly and not function) or positive_everywhere(function, self.budget):
             return True
         at = self.machine.at

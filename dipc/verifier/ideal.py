@@ -165,15 +165,18 @@ class _Symbolic(Execution):
         raise NotDerived("its `ideal` may not end")
 
     def sides(self, known: Constraints, row: NoiseHalfspace) -> list[Constraints]:
-        """Return `known` with `row`, and `known` with the opposite of `row`, without those that no input satisfies."""
+        """Return two constraints: `known` with the half-space `row`, and `known` with its opposite.
+
+        A result that no input satisfies is left out. Raises NotDerived for too many paths.
+        """
         if sum(map(len, self._waiting.values())) + len(self.ends) > MOST_PATHS:
             raise NotDerived(f"its `ideal` has more than {MOST_PATHS} paths")
         return [known & side for side in (row, row.opposite()) if not self.is_contradicted(known, side)]
 
     def is_contradicted(self, known: Constraints, side: NoiseHalfspace) -> bool:
-        """True if no input satisfies `known` and `side`.
+        """True if no input satisfies both the constraints `known` and the half-space `side`.
 
-        The caller has already looked for contradictions that are visible in `known` without a linear program.
+        The caller has already looked for contradictions that are visible without a linear program.
         """
         together = [*known.rows.values(), side]
         if all(one.edge() is not None for one in together):

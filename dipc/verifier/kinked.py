@@ -177,7 +177,7 @@ class _Piece:
         """Yield nodes (α, β, w) such that the sum of w·(integrand at t = α + β·eps) approximates the integral.
 
         On a finite piece, the integral is approximated by this sum times eps. The error is at most 2^-`accuracy` for 0
-        < eps <= `most`, by lemma N6. Raises NotDerived for too many panels.
+        < eps <= `most`, by lemma N6. Raises NotDerived if too many nodes are needed.
         """
         count = accuracy // 4 + 8
         length, start = self.length(most, accuracy), self.high if self.low is None else self.low

@@ -147,10 +147,10 @@ def least(objective: Linear, guards: Sequence[Guard], whole: frozenset[int], bud
 def _least_shown(
     data: object, wanted: Guard, guards: Sequence[Guard], whole: frozenset[int], budget: Budget
 ) -> Fraction | None:
-    """Return the least value that the form of `wanted` has where `guards` hold, if the answer `data` proves it.
+    """Return the least value of the linear form of `wanted` at points that satisfy `guards`, proved by `data`.
 
-    Variables in `whole` are integers. The result is None if `data` proves that no point satisfies `guards`. Charges its
-    work to `budget`. Raises Rejected if `data` proves neither.
+    `data` is the certificate's answer. Variables in `whole` are integers. The result is None if `data` proves that no
+    point satisfies `guards`. Charges its work to `budget`. Raises Rejected if `data` proves neither.
     """
     point, cases = read.fields(data, {"point": read.nullable(a_point), "cases": read.anything})
     value = None
@@ -247,7 +247,7 @@ def _stated_answer(question: Question, budget: Budget) -> object:
 def _shown_empty(guards: Sequence[Guard], budget: Budget, *, exact: bool) -> bool | None:
     """Return whether no point satisfies all `guards`; None if the certificate has no answer.
 
-    A question that is not `exact` needs no answer if some point satisfies them. Charges its work to `budget`.
+    If `exact` is false, the certificate needs an answer only if no point satisfies them. Charges its work to `budget`.
     """
     data = _stated_answer(Question(tuple(guards), exact=exact), budget)
     if data is None:

@@ -328,10 +328,10 @@ class _Elimination:
         return {key: Fraction(c, total.unit) for key, c in value.items()}
 
     def _unit(self, factors: Iterable[_Factor], v: int) -> int:
-        """Return the least common multiple of the coefficients of `v` in the half-spaces of `factors`.
+        """Return a number n: the bounds of the integer variable `v` in its integral are multiples of 1/n.
 
-        If variables are integers, the bounds of the variable `v` in the integral are multiples of 1/result. If they are
-        real, the result is 1.
+        It is the least common multiple of the coefficients of `v` in the half-spaces of `factors`. For real variables,
+        the result is 1.
         """
         if not self.whole:
             return 1
@@ -600,7 +600,7 @@ def _primitive(
 def _expanded(line: _Line, power: int) -> Iterator[tuple[dict[int, int], int, Number]]:
     """Yield the terms of `line`^`power` as (powers of variables, power of eps, factor).
 
-    `line` is an affine function, whose constant is in multiples of eps.
+    `line` is an affine function whose constant term is a multiple of eps.
     """
     if not power:
         yield {}, 0, 1
@@ -647,9 +647,9 @@ def _collect(pieces: _Pieces, cell: _Cell, f: _Terms) -> None:
 
 
 def _factor(variables: frozenset[int], pieces: _Pieces, unit: int) -> _Factor:
-    """Return the function of `variables` with `pieces`, divided by `unit`.
+    """Return the function of `variables` with the terms `pieces` on each cell, divided by `unit`.
 
-    Common divisors of all coefficients and `unit` are removed, and so are coefficients 0.
+    Common divisors of all coefficients and `unit` are removed, and so are coefficients that are 0.
     """
     common = gcd(unit, *(c for f in pieces.values() for coefficient in f.values() for c in coefficient.values()))
     reduced = {

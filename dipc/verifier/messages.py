@@ -94,7 +94,8 @@ class _Ends:
         """Return the offsets w of the grids of nodes t = k·h + w·eps of a center, for all integers k.
 
         There is one offset for each point at which the integral is cut, so that this point is itself a node. `above` is
-        the offset of the parent's nodes. If the integral is not cut, the only offset is `slope`·`above`.
+        the offset of the parent's nodes. If the integral is not cut, the only offset is `slope`·`above`, where `slope`
+        times the parent's value is the mean of the center.
         """
         return [*self.still, *(above - u for u in self.moving)] or [slope * above]
 
@@ -172,7 +173,7 @@ class _Plan:
     def steps(self, accuracy: int) -> list[Fraction]:
         """Return the step h of each center with which each of its integrals has an error of at most 2^-`accuracy`.
 
-        Raises NotDerived if the deviations are too different.
+        Raises NotDerived if the standard deviations of Gaussian noises differ too much from each other.
         """
         steps: list[Fraction] = []
         for center, ends, curvature in zip(self.centers, self.ends, self.curvatures, strict=True):
@@ -232,7 +233,10 @@ def _cut(centers: Sequence[Center], parents: Sequence[int]) -> list[_Ends]:
 
 
 def _root_below(x: Fraction) -> Fraction:
-    """Return a lower bound of √`x`, at most an eighth less, with few bits: multiples of it often coincide."""
+    """Return a lower bound of √`x` that is at most an eighth less than √`x`.
+
+    It has at most four significant bits, so that multiples of different bounds often coincide.
+    """
     low = root_around(x, 24)[0]
     rest = max(0, low.numerator.bit_length() - 4)
     return Fraction(low.numerator >> rest << rest, low.denominator)

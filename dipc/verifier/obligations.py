@@ -168,10 +168,10 @@ class Positive:
 
 
 def _require_positive(function: Ring, proof: object, intervals: Sequence[Interval], budget: Budget) -> None:
-    """Raise Rejected unless `proof` shows that `function` is positive.
+    """Raise Rejected unless `proof` shows that `function` is positive for every eps of `intervals`.
 
-    The proof is by its coefficients, by factors for every eps > 0, or by factors for each of `intervals`. Charges its
-    work to `budget`.
+    The proof is either that all coefficients of the function are positive, or signs of its factors: for every eps > 0,
+    or on each of `intervals`. Charges its work to `budget`.
     """
     if proof == "coefficients":
         if not function or any(c < 0 for c in function.values()):

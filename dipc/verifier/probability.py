@@ -111,7 +111,8 @@ def _forward(
 ) -> dict[int, Closed]:
     """Return the total weights of the paths of `run`, which has no loops, to the states `goals`.
 
-    Only `useful` states lead to one of them. `arithmetic` has the weights of the steps. Charges its work to `budget`.
+    `useful` has the states that lead to one of them, and `arithmetic` the weights of the steps. Charges its work to
+    `budget`.
     """
     weights = {0: arithmetic.certainty()}
     for (here,) in run.by_place(useful):
@@ -296,9 +297,10 @@ class Probabilities:
     def _answers(
         self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], budget: Budget
     ) -> Iterator[tuple[Mapping[int, Value], Fraction | None]]:
-        """Yield all answers at `inputs`, with their distances from `outputs`; None for infinity.
+        """Yield each possible answer with its distance from the answer `outputs` at `inputs`; None means infinity.
 
-        Charges its work to `budget`. Raises NotDerived for too many.
+        Charges its work to `budget`. Raises NotDerived for real or int outputs, for too many answers, or if `outputs`
+        is not a whole answer.
         """
         slots = self.machine.numbered("output")
         types = [self.machine.slots[slot].type for slot in slots]

@@ -546,7 +546,10 @@ class _Compiler:
             self.code[end] = Jump(len(self.code))
 
     def _require_new(self, name: str, more: Container[str]) -> None:
-        """Raise NotDerived if the local name `name` is already a local name, a constant or a label, or is in `more`."""
+        """Raise NotDerived if the name `name` of a loop variable is already in use, or is one of the names `more`.
+
+        Names in use are those of local variables, constants and labels.
+        """
         if name in self.locals or name in self.constants or name in self.labels or name in more:
             raise NotDerived(f"the loop variable `{name}` has a name that is already in use")
 
@@ -681,7 +684,7 @@ class _Compiler:
     def bounded_law(self, name: str, parameter: Expr, low: Expr, high: Expr) -> tuple[NoiseFamily, Fraction]:
         """Return the family of the noise `name` between constants `low` and `high`, and its rate in multiples of eps.
 
-        `parameter` is the rate; that of uniform noise is 1.
+        The rate is given by `parameter`. Uniform noise has none, and 1 is returned in its place.
         """
         ends = self.number(low), self.number(high)
         if ends[0] >= ends[1]:

@@ -457,7 +457,7 @@ class _Exploration:
     # --- ways -----------------------------------------------------------------------------------------
 
     def _ways_from(self, head: int | None) -> tuple[HeadPath, ...]:
-        """Return the paths from head number `head`, through an iteration or behind the loop.
+        """Return the paths from head number `head` through one iteration, and those from there on past the loop.
 
         If `head` is None, return the paths from the start to the loop.
         """

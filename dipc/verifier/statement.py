@@ -179,10 +179,11 @@ _OF_ACCURACY = ("alpha", "beta", "gamma", "eps")
 
 
 def _rounded(text: str, name: str, constants: Mapping[str, Fraction], wanted: str) -> str:
-    """Return the part `text` of a claim without irrational numbers, each rounded so that the claim becomes stronger.
+    """Return the part `text` of a claim with rational numbers in place of irrational ones.
 
-    `name` is the name of the part, and `constants` has the values in it. A claim to be refuted, if `wanted` is
-    "inaccurate" or "not-private", is rounded the other way. Raises UnusableArgument.
+    They are rounded so that the new claim implies the one given. If `wanted` is "inaccurate" or "not-private", the one
+    given implies the new one. `name` is the name of the part, and `constants` has the values of names in it. Raises
+    UnusableArgument.
     """
     try:
         return rational_bound(text, constants, Budget(), above=wanted in ("inaccurate", "not-private"))
@@ -278,7 +279,7 @@ def _less_than_one(beta: str, budget: Budget) -> str:
 def _claimed(claim: Claim, rows: Sequence[Row], budget: Budget) -> str:
     """Return in words what `claim` says: the probability, then alpha and gamma.
 
-    Values that some of `rows` have of their own are listed after each. Charges its work to `budget`.
+    Each is followed by the values that some of `rows` state in its place. Charges its work to `budget`.
     """
     words: list[str] = []
     for name in ("beta", "alpha", "gamma"):
@@ -428,7 +429,10 @@ class OfRows(OfAccuracy):
                         )
 
     def _inputs(self, *, whole: bool) -> int:
-        """Return the number of different inputs of the rows; with `whole`, only of rows that state all outputs."""
+        """Return the number of different inputs of the rows.
+
+        If `whole` is true, rows that leave an output open are not counted.
+        """
         slots = self.theorem.machine.declared("input")
         known: dict[tuple[int, str], Value] = {}
         rows = (row for row in self.rows if not whole or None not in row.cells.outputs)
@@ -751,7 +755,7 @@ class OfPairs(OfPrivacy):
 
     @property
     def _count(self) -> int:
-        """The number of inputs, where an input counts with all orders of its values within groups."""
+        """The number of inputs, counting all orders of the values that may be exchanged within groups."""
         return sum(orders(point, self.groups) for point in self.inputs)
 
     @property

@@ -248,9 +248,10 @@ class _Evaluation:
         return self.cell.sum(values[low + most : high + most + 1])
 
     def _values(self, branch: Branch) -> list[Series]:
-        """Return the probabilities that `branch` has a value and all branches below it are within limits.
+        """Return the probabilities of the values of `branch` with all branches below it within limits.
 
-        The list has an item for each integer value, from the least possible one to the greatest.
+        The list has a probability for each integer value, from the least possible one to the greatest. The event is
+        that `branch` has this value, and that the values of all branches below it are within their limits.
         """
         values = self._law(branch.noises)
         most = len(values) // 2

@@ -105,7 +105,8 @@ class Surroundings:
     def _lengths(self, gaps: Sequence[Fraction], moves: Sequence[Fraction | Affine]) -> Iterator[Fraction | Affine]:
         """Yield lengths whose maximum is the distance of two inputs.
 
-        Their finite inputs differ by `gaps`, their others by `moves`.
+        `gaps` are the distances of their finite inputs, and `moves` the differences of their real and int inputs.
+        Raises Rejected if there are too many `moves`.
         """
         match self.ideal.norm:
             case "discrete":

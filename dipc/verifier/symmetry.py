@@ -194,7 +194,10 @@ class _Table:
         return self.choice(node, self.constant(_ONE), self.constant(_ZERO))
 
     def _image(self, op: str, operands: tuple[Node, ...]) -> Node:
-        """Return the node of `op` applied to `operands` in their order; its possible values are computed."""
+        """Return the node of `op` applied to `operands` in their order, stored with its possible values.
+
+        Raises NotDerived if there are too many of them, or if they are not known.
+        """
         sets = [self.kinds[operand].values for operand in operands]
         known = [each for each in sets if each is not None]
         if len(known) == len(sets):

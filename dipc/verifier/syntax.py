@@ -733,7 +733,8 @@ class _Reader:
     def _merge_draw(self, before: list[Statement], statement: Statement) -> list[Statement]:
         """Return `before` and `statement`, or one draw if `statement` only adds to the noise that `before` draws.
 
-        The one draw has the sum as its mean. The two are merged only if the drawn variable is not used anywhere else.
+        What is added becomes part of the mean of the one draw. The two are merged only if the drawn variable is not
+        used anywhere else.
         """
         match before, statement:
             case [Noise(target) as noise], Assign(moved, value) if (
@@ -905,9 +906,9 @@ class _Reader:
         return left
 
     def _around(self, value: Apply) -> Expr:
-        """Return `value`, unless it only adds to the noise drawn last.
+        """Return `value`, or the variable drawn last if `value` is that variable plus other terms.
 
-        In this case the sum becomes the mean of that draw, and the drawn variable is returned.
+        In the second case, the other terms are added to the mean of the draw.
         """
         last = self._before[-1] if self._before else None
         mean = _mean_of(value, last) if isinstance(last, Noise) and value.op in ("+", "-") else None
@@ -1018,7 +1019,7 @@ def substituted(tree: Expr, name: str, value: Expr) -> Expr:
 
 
 def _mean_of(value: Expr, noise: Noise) -> Expr | None:
-    """Return the mean of `value` if it is a sum with `noise` as one term; None for every other expression."""
+    """Return the mean of `value` if it is a sum with the drawn variable of `noise` as one term, otherwise None."""
     if value == noise.target:
         return noise.mean
     match value:

@@ -330,8 +330,8 @@ def _independent(rows: _Rows, count: int) -> Iterator[frozenset[int]]:
     """Yield sets of values that may be the leaves of a tree of `count` values. Lemma N0 holds for any of them.
 
     A value can be a leaf in three cases: it is in one half-space; it is compared with one other value; or it lies
-    between two values that are connected without it. Not all such values can be leaves together, so each of them is the
-    first choice in one of the sets. `rows` are the half-spaces.
+    between two values that are connected without it. Such values may exclude each other, so several sets are yielded,
+    each with a different value chosen first. `rows` are the half-spaces.
     """
     inside = [[n for n, (row, _) in enumerate(rows) if place in row] for place in range(count)]
     near = [{other for n in numbers for other in rows[n][0]} - {place} for place, numbers in enumerate(inside)]
@@ -493,10 +493,10 @@ class _Rooted:
         return self.precision[i][i] - sum(below, _ZERO)
 
     def scaled(self, root: int) -> Center:
-        """Return the tree from center number `root`, divided by one of its parameters.
+        """Return the tree from center number `root`, scaled so that the greatest rate of its Laplace noises is 1.
 
-        This parameter is the greatest rate of Laplace noise. In a tree without Laplace noise, it is the greatest
-        absolute value of a constant in the half-spaces.
+        In a tree without Laplace noise, the greatest absolute value of a constant in the half-spaces becomes 1 instead.
+        If all of these are 0, the tree is not scaled.
         """
         center = self._center(root, None, _ONE)
         rates = [spread.size for spread in center.everything if spread.laplace]
