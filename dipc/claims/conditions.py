@@ -676,11 +676,12 @@ def halves(beta: ClaimExpression, names: Mapping[str, Parametric], *, one_gamma:
 def _split(
     beta: ClaimExpression, names: Mapping[str, Parametric], scaling: bool, one_gamma: bool
 ) -> tuple[Halves, ...]:
-    """Return lower bounds of `beta`, each the sum of a function of alpha and a function of gamma, as in `halves`.
+    """Return lower bounds of `beta`, each the sum of a function of alpha and a function of gamma.
 
-    `names` has the values of the names in `beta`. With `one_gamma`, gamma is a number, and a summand without alpha
-    belongs to the function of gamma. With `scaling`, a nonnegative summand of a distance is left out unless it is a
-    function of alpha·eps and gamma·eps.
+    Summands are assigned to the two functions as `halves` says. The result is empty if a summand of both distances is
+    not proved nonnegative. `names` has the values of the names in `beta`. With `one_gamma`, gamma is a number, and a
+    summand without alpha belongs to the function of gamma. With `scaling`, a nonnegative summand of a distance is left
+    out unless it is a function of alpha·eps and gamma·eps.
     """
     of_alpha: list[str] = []
     of_gamma: list[str] = []

@@ -260,7 +260,7 @@ def _gap_ends(arrangement: Arrangement, gap: int, numerator: ExpPoly, limits: Li
 def _extended(failure: Failure, cell: SlackCell) -> Failure:
     """Return the failing interval `failure` together with `cell` as one failing interval.
 
-    `cell` begins where `failure` ends, and the claim fails at this point, too. If the last cell of `failure` has the
+    `cell` begins where `failure` ends, and the claim also fails at this point. If the last cell of `failure` has the
     same slack as `cell`, that cell is extended; otherwise `cell` is added.
     """
     *before, last = failure

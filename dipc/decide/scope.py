@@ -127,7 +127,7 @@ def holds_in_scope(bound: ClosedForm, beta: BetaForm, intervals: tuple[Interval,
 def _around(failing: FailureInterval, interval: Interval) -> Interval | None:
     """Return a part of `interval` that contains all points of `failing` in the interval, or None if there are none.
 
-    Its lower end may be smaller than that of `failing`, so that it is a number with few digits.
+    Its lower end may be smaller than that of `failing`: a number with fewer digits.
     """
     low, high = failing.start.low, failing.end.high
     if low > interval.lower:

@@ -581,7 +581,7 @@ class SeriesDecision:
 
         The cell is the interval of eps from `center` - `radius` to `center` + `radius`. On it, `beta` is the closed
         form of `plain_beta`. Positions of parts are relative: -1 and 1 are the ends of the cell. The polynomial differs
-        from the slack by at most 2^-`remainder`.
+        from the slack by approximately 2^-`remainder` or less; a proved bound of the difference is used.
         """
         share = max(radius / (DISK * center), Fraction(1, 2**16))
         # Integrals have errors of half of the bits.
@@ -659,9 +659,10 @@ def _is_in(eps: Fraction, intervals: Sequence[Interval]) -> bool:
 
 
 def _length(majorant: flint.arb, share: Fraction, remainder: int) -> int:
-    """Return the number of Taylor coefficients after which the rest of the series is at most 2^-`remainder`.
+    """Return a number of Taylor coefficients after which the rest of the series is close to 2^-`remainder`, or less.
 
-    The function is at most `majorant` on a disk, and the series is used up to `share` times the radius of the disk.
+    The function is at most `majorant` on a disk, and the series is used up to `share` times the radius of the disk. The
+    number is an estimate, which proves no bound.
     """
     wanted = (majorant * 2**remainder).log() / -flint.arb(to_fmpq(share)).log()
     return max(2, ceil(float(wanted.upper())) + 1)

@@ -149,11 +149,11 @@ class Simplex:
         return column not in self._lower or self._values[column] > self._lower[column][0]
 
     def _conflict(self, column: int, up: bool) -> Weights:
-        """The weights of inequalities that prove that the variable number `column` cannot satisfy its bounds.
+        """The weights of inequalities that prove that the variable with the index `column` cannot satisfy its bounds.
 
-        The variable is below its lower bound if `up`, else above its upper bound. Its row writes it as a linear form in
-        other variables. Each of these is at one of its bounds, and moving it away from this bound would move the
-        variable `column` in the wrong direction.
+        The variable is below its lower bound if `up`, else above its upper bound. It is a linear form in other
+        variables, each of which is at one of its bounds. Moving any of these away from its bound would move the
+        variable farther from its own.
         """
         result = [((self._lower if up else self._upper)[column][1], _FMPQ_ONE)]
         for other, c in self._rows[column].items():
