@@ -244,8 +244,8 @@ class _Set:
 def _promising(rated: Sequence[tuple[float, float]], runs: tuple[int, int], error: float) -> int:
     """Return the index in `rated` of the set whose test is expected to give the greatest lower bound of the loss.
 
-    `rated` has the exact probabilities of each set at both inputs, `runs` is the number of runs at each input, and
-    `error` is the probability that one Clopper-Pearson bound fails.
+    `rated` has a pair of probabilities for each set: one at each of the two inputs. `runs` has the number of runs at
+    each input, and `error` is the probability that one Clopper-Pearson bound fails.
     """
 
     def promised(each: tuple[float, float]) -> float:
@@ -355,10 +355,7 @@ def _is_one_of(chosen: frozenset[_Answer], values: Sequence[Value | None]) -> bo
 
 
 class _RealLaws:
-    """The exact distributions of outputs at two inputs, with sets that are worth testing.
-
-    Some of the outputs are real.
-    """
+    """The exact distributions of outputs, some of them real, at two inputs, with the sets that are worth testing."""
 
     def __init__(self, program: Program, values: Sequence[Mapping[str, Value]], eps: Fraction) -> None:
         self._names, self._eps = program.outputs, eps

@@ -115,7 +115,7 @@ _LAST, _MOST_KEYS = 4, 16_000
 
 
 class _Row:
-    """A conjunction of constraints, which also has those of the form x - y >= w as the edges of two graphs.
+    """A conjunction of constraints; those of the form x - y >= w are also edges of two graphs.
 
     Here x and y are two variables, or a variable and 0. The edge leads from x to y in `graphs[0]`, and from y to x in
     `graphs[1]`. A row can quickly be changed into a conjunction that begins with the same constraints.

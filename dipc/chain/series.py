@@ -320,8 +320,8 @@ def united(paths: list[Path]) -> tuple[Path, ...]:
 def _union(one: Path, other: Path) -> Path | None:
     """Return a path that is the union of the paths `one` and `other`, or None if no such path is found.
 
-    Let c be a constraint of one path whose opposite is in the other, and R all other constraints. If each path implies
-    R, then the paths are R with c, and R with its opposite, so their union is R.
+    Let c be a constraint of one path whose negation is in the other, and R all other constraints of both. If each path
+    implies R, then one path is R with c, and the other is R with the negation. So their union is R.
     """
     for item in one:
         opposite = item.negation

@@ -421,10 +421,10 @@ def _clip(intervals: Sequence[Interval], low: Fraction, high: Fraction) -> Span:
 def _grid(
     intervals: Sequence[Interval], span: Span, failing: Sequence[FailureInterval] = (), points: int = POINTS
 ) -> list[Fraction]:
-    """Return values of eps in both `span` and `intervals`, evenly spaced by their logarithms.
+    """Return values of eps in both `span` and `intervals`, with evenly spaced logarithms.
 
-    There are `points` values in the span, and the finite ends of the intervals `failing` are added. Then the values
-    outside of `intervals` are left out. If none remain, the result is the upper end of the span alone.
+    Of `points` such values in the span, and the finite ends of the intervals `failing` in it, those in `intervals` are
+    returned. If there are none, the result is the upper end of the span alone.
     """
     low, high = span
     ratio = math.log(high / low) / (points - 1) if high > low else 0.0

@@ -534,9 +534,9 @@ def _output_options(counterexample: PrivacyCounterexample) -> Sequence[str] | No
 
 
 def _ends(text: str) -> tuple[Fraction, Fraction]:
-    """Return both ends of the interval `text`, such as `(-inf, 1/2]`.
+    """Return both ends of the interval `text`, which has one infinite end, such as `(-inf, 1/2]`.
 
-    An infinite end is replaced by a number that is far from the other end.
+    The infinite end is replaced by a number that is far from the other end.
     """
     low, high = text.strip("()[]").split(", ")
     if low == "-inf":

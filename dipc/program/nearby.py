@@ -156,9 +156,10 @@ class NearbyRun:
                 yield self._flow.landing[goal], there
 
     def _combinations(self, label: int, values: _Values) -> Iterator[list[SlotValue]]:
-        """Yield each combination of `values` of the variables that the instruction at `label` reads, by slot.
+        """Yield each combination of `values` of the variables that the instruction at `label` reads.
 
-        Each of the other variables has the first of its values.
+        A combination is a list with one value for each slot. It has the first of the values of every variable that is
+        not read. Raises NotApplicable for too many combinations.
         """
         several = [slot for slot in slots_in(self._flow.reads[label]) if len(values[slot]) > 1]
         if prod([len(values[slot]) for slot in several]) > _MOST_COMBINED:

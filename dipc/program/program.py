@@ -212,7 +212,7 @@ class Probabilities:
         return plan.exits if plan.graph is None else None
 
     def _plan_key(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[object, ...]:
-        """Return a key that is equal for two rows if the program has to be explored only once for both.
+        """Return a key of a row; the program is explored only once for all rows with the same key.
 
         A row has the cells `inputs` and `outputs`. The key consists of the finite cells, and of whether each real or
         int output is given.

@@ -417,8 +417,8 @@ class _Queue:
 def _end(done: Mapping[_Key, _Weighted], state: State, weights: Mapping[_Key | None, _Polynomial]) -> None:
     """Add the weight of ending a transition in `state` to `done`, for each value of the input that was read.
 
-    `weights` has the weight to add by the value of the input; the one for None is added for every value. `done` has the
-    weights of final states by the value.
+    `weights` maps a value of the input to the weight to add for it, and None to a weight to add for every value. `done`
+    maps each value to the weights of final states.
     """
     for key, polynomial in weights.items():
         for row in done.values() if key is None else (done[key],):

@@ -314,9 +314,9 @@ def _output_rows(
 ) -> list[ComparedRow]:
     """Return a row for each of `outcomes`, and for each other output observed in `tally`.
 
-    A row compares how often an output was observed with its exact probability. If `outcomes` is a tuple, other outputs
-    have the probability 0. If it is Undecided, no probability is known. With probability `confidence` the intervals of
-    all rows contain the true probabilities.
+    A row compares how often an output was observed with its exact probability. If `outcomes` is a tuple, all other
+    outputs have the probability 0. If `outcomes` is Undecided, no probability is known. With probability `confidence`
+    the intervals of all rows contain the true probabilities.
     """
     counts = {
         tuple(None if value is None else show_value(value) for value in values): count
