@@ -205,9 +205,10 @@ class Claim:
         return unconstrained
 
     def compiled(self) -> Iterator[tuple[Key, Terms]]:
-        """Yield (key, terms) for each distinct claim among the rows whose terms were computed so far.
+        """Yield (key, terms) for each distinct claim among the rows that `terms` has read so far.
 
-        A key is the cells (alpha, beta, gamma, dd) of a row. After `check`, the terms of all rows have been computed.
+        A key is the cells (alpha, beta, gamma, dd) of a row. The terms are the claim at this row: numbers for alpha and
+        gamma, and beta as a function of eps. After `check`, all rows have been read.
         """
         yield from self._known.items()
 

@@ -656,18 +656,19 @@ def of_lesser(beta: ClaimExpression, name: str) -> str | None:
 
 
 def halves(beta: ClaimExpression, names: Mapping[str, Parametric], *, one_gamma: bool = False) -> tuple[Halves, ...]:
-    """Return pairs of a function of alpha and a function of gamma, each pair with a sum of at most `beta`.
+    """Return lower bounds of `beta`, each the sum of a function of alpha and a function of gamma.
 
-    Each bound of `beta` is valid for every eps > 0, alpha >= 0 and gamma >= 0. The result is empty if no bound is
-    found. `names` has the values of the names in `beta`, with alpha, dd and gamma as unknowns.
+    Each bound is valid for every eps > 0, alpha >= 0 and gamma >= 0. The result is empty if no bound is found. `names`
+    has the values of the names in `beta`, with alpha, dd and gamma as unknowns; dd counts as alpha.
 
-    A summand of one distance belongs to the function of this distance. A summand of both distances is left out if it is
-    proved nonnegative; otherwise there is no bound. A summand of eps alone is left out, too, if it is proved
-    nonnegative. Any other summand without a distance gives two bounds: one adds it to the function of alpha, the other
-    to that of gamma. With `one_gamma`, gamma is a number, and every summand without alpha belongs to the function of
-    gamma.
+    1. A summand that depends on alpha alone, or on gamma alone, belongs to the function of this distance.
+    2. A summand that depends on alpha and gamma is left out if it is proved nonnegative; otherwise there is no bound.
+    3. A summand of eps alone is left out if it is proved nonnegative. Any other summand without alpha and gamma gives
+       two bounds: one adds it to the function of alpha, the other to that of gamma.
 
-    Further bounds leave out each nonnegative summand that is not a function of alpha·eps and gamma·eps.
+    With `one_gamma`, gamma is a number, and every summand without alpha belongs to the function of gamma. Further
+    bounds leave out each nonnegative summand that depends on alpha or gamma but is not a function of alpha·eps and
+    gamma·eps.
     """
     result = (_split(beta, names, scaling, one_gamma) for scaling in (False, True))
     return tuple(dict.fromkeys(halves for splits in result for halves in splits))

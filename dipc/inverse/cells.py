@@ -140,12 +140,12 @@ class ThresholdBounds(Protocol):
         """Prepare for quicker guesses at rates close to `rates`."""
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:
-        """Return a number that is at most the threshold t, for all vectors of rates in a set.
+        """Return a lower bound of the threshold t that holds for a whole set of vectors of rates.
 
-        The set has the vectors with entries s_i·`rates`[i], for each s in `shares` and each s between `shares`.
-        *Between* means that the vector of the log s_i is at least a convex combination of the logarithms of `shares`.
-        No entry of `shares` exceeds 1. If `enough` is given, the search for a better bound ends once the bound reaches
-        `enough`.
+        `shares` are vectors of factors, at most 1. A vector of rates is in the set if its entries are s_i·`rates`[i],
+        where the vector s is one of `shares` or lies between them. *Between* means that the vector of the log s_i is at
+        least a convex combination of the logarithms of `shares`. If `enough` is given, the search for a better bound
+        ends once the bound reaches `enough`.
         """
 
 

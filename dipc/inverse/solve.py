@@ -522,9 +522,10 @@ def _normal_text(claimed: Inequality) -> str | None:
 
 
 def _missing_at(claimed: Inequality, eps: Fraction, digits: int) -> Cell:
-    """An enclosure of 1 - Pr at `eps`: the value cut off after `digits` digits, and one unit of the last digit more.
+    """An enclosure of 1 - Pr at `eps`: two neighboring decimals of `digits` significant digits, or its exact value.
 
-    Pr is the probability in the inequality `claimed`. Raises LimitReached.
+    Pr is the probability in the inequality `claimed`. The lower decimal is the value rounded down. Both ends are the
+    value itself if the enclosure of Pr is one number. Raises LimitReached.
     """
     for more in (8, 64, 512):
         low, high = claimed.bound.enclosure(eps, digits + more)

@@ -147,8 +147,12 @@ class HoldingSet:
 
     `failing` and `unproved` have, for each interval, the stretches where an inequality fails, as pairs (stretch,
     inequality). In `failing` the inequality is exact, so the claim fails too; in `unproved` it is only a bound. Cases
-    in `unknown` have no answer: they are past a limit, or Ctrl-C came first. Invariant: the claim holds at no value
-    outside of `held`, and at every value of `proved`.
+    in `unknown` have no answer: they are past a limit, or Ctrl-C came first. `limits` bound the work of comparing the
+    ends of stretches.
+
+    The stretches `held` are the rest of `intervals` without `failing`. The stretches `proved` are the rest without
+    `failing` and `unproved`; there are none if a case is unknown. Invariant: the claim holds at every value in
+    `proved`, and at no value outside of `held`.
     """
 
     intervals: Sequence[Interval]

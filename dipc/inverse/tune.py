@@ -602,10 +602,10 @@ class _Solved:
         pass
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:  # noqa: ARG002
-        """Return a number that is at most the threshold, for all vectors of rates in a set.
+        """Return a lower bound of the threshold that holds for a whole set of vectors of rates.
 
-        The set has the vectors with entries s_i·`rates`[i], for each s in `shares` and each s between `shares` (see
-        `ThresholdBounds`). `enough` has no effect.
+        A vector is in the set if its entries are s_i·`rates`[i], where the vector of factors s is one of `shares` or
+        lies between them, as `ThresholdBounds` defines it. `enough` has no effect.
         """
         factor = max(1 / Fraction(prod(share)) for share in shares).limit_denominator(10**6) + Fraction(2, 10**6)
         options = replace(self._search.options, beta=f"({factor})*({self._beta})")

@@ -19,7 +19,8 @@ from dipc.noise.law import Law
 class Noise:
     """An independent random variable: the constant `mean` plus noise that has the `law` and the rate `rate`·eps.
 
-    `rate` is positive. For a law that is fixed, the rate is `rate` itself. The mean of integer noise is an integer.
+    If the law does not depend on eps, the rate is `rate` itself, which is positive. The mean of integer noise is an
+    integer.
     """
 
     law: Law

@@ -455,7 +455,7 @@ def series_in_unit(
 ) -> flint.arb_series:
     """Return the Taylor series, in eps at `center` > 0, of a function that depends on eps through e = eps/`unit` alone.
 
-    `measured` computes it from three arguments: the series of e in eps, a rational below and one above its value, and
+    `measured` computes it from three arguments: the series of e in eps, a pair of rationals around the value of e, and
     `center`. If `fixed`, the function is constant in eps: it has the value at e = 1/`unit` everywhere.
     """
     ball = unit.ball()

@@ -703,8 +703,8 @@ def integral_of_product(factors: Sequence[tuple[Piecewise, int]], meter: Meter) 
 class Window(NamedTuple):
     """A function of X that is `factor`·e^{`slope`·X} on eps·`low` <= X <= eps·`high`, and 0 elsewhere.
 
-    `low` < `high` and `slope` are integers. A `low` or `high` of None is infinite, and the function vanishes towards
-    it. The density of a noise is a sum of such functions.
+    The numbers `low`, `high` and `slope` are integers, and `low` is less than `high`. A `low` or `high` of None is
+    infinite, and the function vanishes towards it. The density of a noise is a sum of such functions.
     """
 
     low: int | None

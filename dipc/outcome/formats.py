@@ -75,7 +75,7 @@ def latex(form: ClosedForm) -> str:
 
 
 def render(outcome: Outcome) -> str:
-    """Return the equations of `outcome`, below a comment with their title."""
+    """Return the equations of `outcome` in LaTeX, below a comment with their title."""
     assert outcome.equations is not None
     about, equations = outcome.equations()
     return f"% {about}; needs the package amsmath\n{aligned(equations)}"

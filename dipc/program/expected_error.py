@@ -374,9 +374,10 @@ class _Area:
         return (absolute(below) * (1 - share) + absolute(below + 1) * share) * abs(c)
 
     def _between_numbers(self, noise: Noise, c: Fraction, moment: Moment) -> Closed:
-        """Return the expectation of `moment` of `c`·k + `shift`, where the integer k is `noise` minus its mean.
+        """Return the expectation of |Z|, Z² or Z, as `moment` says, for Z = `c`·k + `shift`.
 
-        The expectation is over the k that satisfy `constraints`, which are the integers in an interval.
+        The integer k is `noise` minus its mean. The expectation is over the k that satisfy `constraints`, which are the
+        integers in an interval.
         """
         low, high = _range_of(self.constraints, noise.mean)
         zero = -self.shift / c

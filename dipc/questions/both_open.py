@@ -271,9 +271,10 @@ def _at_gamma(refuted: RowResult, gamma: Fraction) -> RowResult:
 
 
 def _exit_sets(exits: Sequence[CenteredExit]) -> Iterator[Sequence[CenteredExit]]:
-    """Yield subsets of `exits`: first all exits that satisfy a condition, if there are several; then each exit alone.
+    """Yield subsets of `exits`: first all exits with separate noises, if there are several; then each exit alone.
 
-    The condition is that no noise of the exit determines the finite outputs and is also compared with another output.
+    An exit has separate noises if no noise both determines the finite outputs and decides whether another output is
+    within gamma of the right answer.
     """
     alone = [centered_exit for centered_exit in exits if not _shares(centered_exit)]
     if len(alone) > 1:
@@ -283,7 +284,7 @@ def _exit_sets(exits: Sequence[CenteredExit]) -> Iterator[Sequence[CenteredExit]
 
 
 def _shares(centered: CenteredExit) -> bool:
-    """Return True if a noise of `centered` both determines the finite outputs and is compared with another output."""
+    """Return True if a noise of `centered` determines the finite outputs and also whether another output is near."""
     return any(len({has_gamma(half) for half in component.halfspaces}) > 1 for component in centered.parts)
 
 

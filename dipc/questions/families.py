@@ -142,7 +142,7 @@ class AlphaColumn:
         return Fraction(alpha, self.below)
 
     def among(self, rows: Iterable[int]) -> set[int]:
-        """Return the finite alphas of `rows`."""
+        """Return the finite alphas of `rows`, each as an integer over the common denominator `below`."""
         return {alpha for row in rows if (alpha := self.of[row]) is not None}
 
 

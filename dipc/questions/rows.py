@@ -247,7 +247,8 @@ class LeastBounds:
     def find(self, claimed: Iterable[tuple[BetaForm, Bound]]) -> None:
         """Compare the pairs of beta and bound in `claimed`, and find lower bounds that are common to many of them.
 
-        The common bounds of an earlier call are forgotten. The least constants seen so far are kept.
+        The common bounds of an earlier call are forgotten. The least constants of half-spaces are kept from earlier
+        calls, unless there are too many kinds of bounds.
         """
         if max(len(self._kinds), len(self._shapes)) > _MOST_KINDS:
             for kept in (self._kinds, self._shapes, self.failed):

@@ -174,7 +174,7 @@ def reported(cases: Iterable[Case], engine: Engine) -> tuple[Sequence[RowResult]
 def results(cases: Iterable[Case], engine: Engine) -> Iterator[RowResult]:
     """Yield the results of the `cases` in order, decided by `engine`.
 
-    An error in a case is raised after the results of all earlier cases, also if cases are decided in parallel.
+    An error in a case is raised after the results of all earlier cases, even if cases are decided in parallel.
     """
     return results_in_order((Underway(case.settle()) for case in cases), engine)
 

@@ -94,7 +94,10 @@ class FacetMetric:
 
 
 def way_out(facet: Affine, norm: Norm) -> Way:
-    """Return the shortest straight way across `facet` if distances are in `norm`, LINF or L1."""
+    """Return the shortest straight way to the other side of `facet`, with lengths measured in `norm`, LINF or L1.
+
+    The direction of the way, and the factor `width` between distance and value of the form, are equal at all inputs.
+    """
     assert norm is not Norm.DISCRETE
     steepest = [max(facet.inputs, key=lambda term: abs(term[1]))] if norm is Norm.L1 else facet.inputs
     direction = {slot: Fraction(1 if c > 0 else -1) for slot, c in steepest}

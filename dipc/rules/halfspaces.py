@@ -376,10 +376,10 @@ def least(facets: Sequence[Affine], form: Affine, slots: Sequence[int], alpha: F
 
 
 def greatest_alpha(facets: Sequence[Affine]) -> SlackBound | None:
-    """Return the bound -alpha >= -(greatest alpha) for which some input is behind all `facets`, with its proof.
+    """Return -alpha >= -c with its proof, where c is the greatest alpha at which an input is behind all `facets`.
 
-    The result is None if alpha is not bounded, or if no input is behind the facets at any alpha. A negative alpha
-    proves that no input is behind the facets at any alpha >= 0.
+    The result is None if alpha is not bounded, or if no input is behind the facets at any alpha. A negative c proves
+    that no input is behind the facets at any alpha >= 0.
     """
     kept, _ = _always_summands(tuple(facets))
     form = Affine((), ((ALPHA, -_ONE),), _ZERO)

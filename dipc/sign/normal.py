@@ -297,7 +297,7 @@ class NormalSum:
 
 
 def series_at(function: ExpPoly, eps: flint.arb_series) -> flint.arb_series:
-    """The exponential polynomial `function` at `eps`, a power series, as a power series."""
+    """Substitute the power series `eps` for eps in the exponential polynomial `function`; return a power series."""
     total = flint.arb_series([0])
     for k, q, c in function.terms():
         term = (eps * flint.arb(to_fmpq(q))).exp() * flint.arb(to_fmpq(c))

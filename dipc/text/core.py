@@ -680,7 +680,10 @@ def plus(left: DomExpr, right: DomExpr, span: Span) -> DomExpr:
 
 
 def times(left: DomExpr, right: DomExpr, span: Span) -> DomExpr:
-    """Return `left` * `right` at `span` with a constant in front, without multiplying by a constant 1 or -1."""
+    """Return the product `left` * `right` at `span`, where a constant factor comes first.
+
+    A factor of 1 is left out, and a factor of -1 becomes a negation.
+    """
     if isinstance(right, Const):
         left, right = right, left
     if left == ONE:

@@ -41,7 +41,10 @@ from dipc.verifier.syntax import (
 
 
 class _NotAnIndex(Exception):
-    """Raised if an output is not proved to hold either an index of a loop or one number that is not an index."""
+    """Raised if an output is not proved to take only indices of a loop and at most one other, fixed number.
+
+    Also raised if the program uses the output in another way than assigning it, such as by reading it.
+    """
 
 
 def offset_of(end: object, parameter: str) -> int | None:

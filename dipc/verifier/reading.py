@@ -319,7 +319,7 @@ def text(value: object) -> str:
 
 
 def rational(value: object) -> Fraction:
-    """Return the rational number that `value` writes in lowest terms, such as `-1` or `1/3`. Raises Rejected."""
+    """Parse `value`, the text of a rational number in lowest terms such as `-1` or `1/3`. Raises Rejected."""
     if not isinstance(value, str):
         raise Rejected(f"a rational number as text is expected, not {_kind(value)}")
     return _short_rational(value) if len(value) <= _SHORT else _rational(value)

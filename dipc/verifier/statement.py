@@ -139,9 +139,10 @@ class Expected:
     ) -> Claim:
         """Return the expected claim about accuracy, with parts of `proved` in place of those not given.
 
-        `distance` is alpha if a claim block has a beta and no alpha. Irrational numbers are rounded so that the claim
-        says more, or less if `wanted` is "inaccurate". The rounding does not use constants in `varying`, which have
-        several values. Raises UnusableArgument if it is not seen in which direction a number must be rounded.
+        If a claim block has a beta and no alpha, the expected alpha is `distance`. Irrational numbers are rounded so
+        that the claim says more, or less if `wanted` is "inaccurate". The rounding does not use constants in `varying`,
+        which have several values. Raises UnusableArgument if a part cannot be read, or if the direction in which to
+        round a number is not clear.
         """
         defaults: dict[str, Any] = {"alpha": distance, "beta": proved.beta, "gamma": None}
         constants = {name: value for name, value in proved.constants.items() if name not in varying}

@@ -48,9 +48,9 @@ Block = tuple[ast.Statement, ...]
 def with_plain_selection(tree: ast.ProgramTree, parameter: str) -> ast.ProgramTree:
     """Return `tree` with its selection of the greatest value, and the ideal's, as a first value and one loop.
 
-    The loop is over all other values, up to the constant `parameter`. The output has the same law, and the ideal the
-    same answers, for every value >= 1 of `parameter`. If one of the two loops is of another kind, the result is `tree`
-    unchanged.
+    The loop compares all later values with the best so far, up to the constant `parameter`. The output has the same
+    law, and the ideal the same answers, for every value >= 1 of `parameter`. If the program or its ideal is not a
+    selection, the result is `tree` unchanged.
     """
     try:
         output = _output(tree, parameter)
@@ -118,11 +118,11 @@ def _declared(declaration: ast.VariableDecl, used: Block) -> list[ast.VariableDe
 
 
 def _selection(body: Block, output: str, initial: ast.Expr | None, best: str, parameter: str) -> Block:
-    """Return `body` as a first value and one loop over the others that keeps the best value and its index.
+    """Return the selection `body` as a first draw, followed by one loop that compares each later value with the best.
 
-    The index is kept in `output`, whose first value is `initial`. `best` is a new variable for the best value, in case
-    the program keeps only its index. The loop ends at the constant `parameter`. Raises NotApplicable or NotUniform if
-    `body` is not a selection.
+    The loop keeps the index of the best value in `output`, whose initial value is `initial`. `best` is a new variable
+    for the best value, in case the program keeps only its index. The loop ends at the constant `parameter`, or an
+    integer above or below it. Raises NotApplicable or NotUniform if `body` is not a selection.
     """
     *before, loop = _with_answer(_around_queries(body), output)
     if not isinstance(loop, ast.For) or last_offset(loop.high, parameter) is None:

@@ -629,9 +629,10 @@ class UnionProof:
         return worst
 
     def _tried(self, start: int) -> Asking[Fraction | None]:
-        """Return the first of a few fixed values above which all inequalities for m >= `start` hold, or None.
+        """Return the first number of `_TRIED` from which on all inequalities for m >= `start` hold, or None.
 
-        The values are numbers for the variable, such as eps. They are tried if `_failing` returns 0.
+        The numbers are values of the variable, such as eps. They replace the number that `_failing` returns if it knows
+        none.
         """
         start_at: Fraction | None = None
         for start_at in _TRIED:

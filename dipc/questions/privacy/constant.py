@@ -631,8 +631,9 @@ def _adjacent_in(
 ) -> Pairs | None:
     """Return the pairs adjacent by `within` on a grid of inputs of `program`; None if there are none.
 
-    The grid has the `values` given for each input. With `requires` a second grid is added: the first one moved to an
-    allowed input, except in the inputs with the indices `complete`.
+    The grid has the `values` given for each input. If the program has a `requires`, a copy of the grid is added,
+    shifted by an input that satisfies the condition. Finite inputs, and inputs with an index in `complete`, keep their
+    values.
     """
     points: list[Input] = list(product(*values))
     if program.allowed is not None:
