@@ -267,8 +267,9 @@ class SeriesDecision:
     def _tail_bound(self) -> NormalSum | None:
         """Return a lower bound of the slack: beta minus the probabilities that single half-spaces fail.
 
-        The result is None unless the bound is the probability of one event of normal noises, continuous or discrete. It
-        is also None if no upper bound is known for the probability that some half-space fails.
+        The result is None unless beta has normal terms and the bound is one probability, or one product of
+        probabilities, of events over normal noises. It is also None if no upper bound is known for the probability that
+        some half-space fails.
         """
         beta = self.obligation.beta
         bound = self.obligation.bound
