@@ -72,7 +72,7 @@ def exact_rational(value: object, what: str) -> Fraction:
     """
     match value:
         case bool():
-            raise TypeError(f"{what} is a number, not a truth value")
+            raise TypeError(f"{what} must be a number, not a truth value")
         case Fraction() | int():
             return Fraction(value)
         case Decimal() if value.is_finite():

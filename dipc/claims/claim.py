@@ -633,12 +633,12 @@ def _same_distance(claim: Claim) -> Diagnostic:
     assert distance is not None
     written = "`metric { input: l1; }`" if claim.program.source.tree is None else '`claim=dict(metric="l1")`'
     notes = (
-        f"with {written} dd is the number of inputs that have to change for another answer",
+        f"write {written}: then dd is the number of inputs that have to change for another answer",
         "or write `alpha: 0` and a beta without alpha",
     )
     return Diagnostic(
         SAME_DISTANCE,
-        f"alpha is dd, which is {distance.text} at every input, so that the claim is the same at all of them",
+        f"alpha is dd, and dd is {distance.text} at every input, so beta is the same at all of them",
         place.source.excerpt(place.tree.span),
         notes=notes,
     )

@@ -94,7 +94,7 @@ def weighted_sum(system: Sequence[Halfspace], weights: Weights) -> Halfspace:
     constant, strict = _ZERO, False
     for index, weight in weights.items():
         if weight < 0:
-            raise ValueError("inequalities are added up with weights that are not negative")
+            raise ValueError("the weights of inequalities must not be negative")
         if not weight:
             continue
         item = system[index]

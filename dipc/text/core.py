@@ -556,7 +556,7 @@ UNKNOWN = Unknown()
 
 @frozen
 class Concrete:
-    """A bool, a DOM number or a domain name, which has a value in every state of the chain."""
+    """A bool or an element of a DOM (a number or a name), as an expression with a value in every state of the chain."""
 
     kind: ValueKind
     expr: DomExpr

@@ -478,7 +478,7 @@ def _number(expr: ast.Expr) -> Fraction | None:
 def _off_center(noise: ast.NoiseExpr, source: SourceText) -> Diagnostic:
     return Diagnostic(
         "E0309",
-        f"the mean of `{noise.law.keyword}` is known only if the two ends of its support are opposite",
+        f"the mean of `{noise.law.keyword}` is known only if the ends of its support are -b and b",
         source.excerpt(noise.span),
         "a random value whose mean depends on eps",
         (

@@ -681,7 +681,7 @@ def program_of(
         tree = replace(read_program(text, budget), at=only_at)
         machine = Machine.compile(tree, constants, budget)
     if machine.name != name:
-        raise Rejected(f"its text says that its name is `{machine.name}`")
+        raise Rejected(f"`name` is not the name in its text, `{machine.name}`")
     return tree, machine
 
 

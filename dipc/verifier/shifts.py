@@ -332,7 +332,7 @@ def require_private(
     tree = tree if box is None else box.tree
     side = endless_program(tree, parameter, given, budget)
     if least < side.low:
-        raise NotDerived("for some numbers the loop has no iteration")
+        raise NotDerived(f"the loop has no iteration at {parameter} = {least}")
     slots = side.machine.slots
     inputs = {slots[slot].name: value for slot, value in open_inputs(side.machine, ()).items()}
     reason: NotDerived | None = None

@@ -89,7 +89,7 @@ def test_exact_things_from_python(given_value: object, value: Fraction) -> None:
     [
         (0.1, TypeError, INEXACT.format("0.1", "0.1")),
         (float("nan"), TypeError, INEXACT.format("nan", "1/3")),
-        (True, TypeError, "m is a number, not a truth value"),
+        (True, TypeError, "m must be a number, not a truth value"),
         (None, TypeError, "m must be an int, a fractions.Fraction or a text such as '1/3', not NoneType"),
         (sympy.pi, TypeError, "m must be an int, a fractions.Fraction or a text such as '1/3', not Pi"),
         ("nan", ValueError, "m: 'nan' is not a rational number"),

@@ -244,7 +244,7 @@ def test_other_answers_are_neither_true_nor_false() -> None:
         (lambda: dipc.check(dipc.load(COIN), limits=3), "limits must be given as dipc.Limits"),
         (
             lambda: dipc.check_privacy(dipc.load(COIN), "hamming:1", budget=True),
-            "budget is a number, not a truth value",
+            "budget must be a number, not a truth value",
         ),
         (lambda: dipc.check_privacy(dipc.load(COIN), "hamming:1", delta=0.5), "delta = 0.5 is a binary floating-point"),
     ],

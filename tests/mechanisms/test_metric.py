@@ -97,9 +97,7 @@ def test_a_dd_that_is_the_same_at_every_input_is_warned_of(metric: str, warned: 
     found = [each for each in report.warnings if each.code == "W0604"]
     assert bool(found) is warned
     if found:
-        assert (
-            found[0].message == "alpha is dd, which is 1 at every input, so that the claim is the same at all of them"
-        )
+        assert found[0].message == "alpha is dd, and dd is 1 at every input, so beta is the same at all of them"
         assert '`claim=dict(metric="l1")`' in found[0].notes[0]
 
 

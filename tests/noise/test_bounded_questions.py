@@ -306,5 +306,5 @@ def test_the_mean_of_truncated_noise(ends: str, is_known: bool) -> None:
     if is_known:
         assert dipc.load(text).core.ideal is not None
     else:
-        with pytest.raises(DiagnosticError, match="only if the two ends of its support are opposite"):
+        with pytest.raises(DiagnosticError, match="only if the ends of its support are -b and b"):
             dipc.load(text)

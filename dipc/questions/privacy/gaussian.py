@@ -584,7 +584,9 @@ def _allowed_pairs(moves: AllowedMoves) -> Iterator[tuple[Input, Input]]:
     for move in extreme:
         pair = moves.exactly_making(move)
         if pair is None:
-            raise OutsideFragment("moves between inputs that satisfy `requires` only approach the greatest one")
+            raise OutsideFragment(
+                "a strict inequality in `requires` excludes the greatest move: write <= for <, or >= for >"
+            )
         yield pair
 
 
