@@ -44,6 +44,7 @@ from dipc.verifier.claims import Beta as Read
 from dipc.verifier.claims import Claim as ClaimReader
 from dipc.verifier.classes import Kind, least_decay, required
 from dipc.verifier.clipped import limited
+from dipc.verifier.document import depends_on_distances
 from dipc.verifier.functions import ONE, read_ring
 from dipc.verifier.normal import Enclosed
 from dipc.verifier.reading import Budget, NotDerived, Question
@@ -58,6 +59,8 @@ def certify_inputs(question: EveryInput | AllNumbers, evidence: Evidence, tool: 
     if isinstance(question, AllNumbers) and question.program.core.requires is not None:
         raise Uncertified("the checker does not follow `requires` for every number of queries")
     document = _Writer(question, evidence.engine).document(evidence.results, tool)
+    if "clipped" in document and depends_on_distances(document["claim"]):
+        raise Uncertified("the checker does not follow a claim about clipped inputs whose beta or gamma mentions alpha")
     if "clipped" in document and not _has_ranges(document):
         raise Uncertified("the checker does not see that the inputs are clipped to the same ranges")
     return sealed(with_classes_named(document))

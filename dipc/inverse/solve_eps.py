@@ -241,12 +241,18 @@ class HoldingSet:
         holds = next((stretches[0] for stretches in self.held if stretches), None)
         if holds is not None:
             return _rows(claimed for (_, upper), claimed in every if compare_cuts(upper, holds[0], self.limits) == 0)
-        for alone in dict.fromkeys(claimed for _, claimed in every):
+        # One case that fails everywhere is the best explanation.
+        alone = self.failing_alone
+        return _rows([alone] if alone is not None else (claimed for _, claimed in every))
+
+    @property
+    def failing_alone(self) -> Inequality | None:
+        """The first inequality that fails at all values, or None if each inequality holds at some value."""
+        for alone in dict.fromkeys(claimed for failures in self.failing for _, claimed in failures):
             own = [[entry for entry in failures if entry[1] is alone] for failures in self.failing]
-            # One case that fails everywhere is the best explanation.
             if not any(self._outside(own)):
-                return _rows([alone])
-        return _rows(claimed for _, claimed in every)
+                return alone
+        return None
 
 
 def solve_eps(claims: Claims, digits: int) -> EpsSolution:
@@ -283,8 +289,9 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
         status, remark = Status.SOLVED, ""
     else:
         status = Status.NONE
-        word = claims.question.word
-        remark = f"every {word} holds at some eps, but at no eps do all of them hold" if len(rows) > 1 else ""
+        remark = f"every {claims.question.word} holds at some eps, but at no eps do all of them hold"
+        if found.failing_alone is not None:
+            remark = ""
     try:
         spans, proved_spans = ([span_between(a, b, digits, limits) for a, b in each] for each in (holds, proved))
     except LimitReached as stopped:

@@ -811,6 +811,15 @@ def _check_inputs(document: Document, tree: Program, about: Subject, budget: Bud
 _RANGES = read.by_name(read.tuple_of(read.nullable(read.rational), read.nullable(read.rational)))
 
 
+def depends_on_distances(claim: Mapping[str, str | None]) -> bool:
+    """True unless alpha is 0 in `claim`, and its beta and gamma mention neither alpha nor dd.
+
+    `claim` has the texts of alpha, beta and gamma, where None is a gamma that is not stated.
+    """
+    texts = [text for text in (claim["beta"], claim["gamma"]) if text is not None]
+    return claim["alpha"] != "0" or any(mentions(text, name) for text in texts for name in ("dd", "alpha"))
+
+
 def _limited(document: Document, tree: Program) -> Program:
     """Return the program `tree` without clamps of inputs, but with inputs limited to the ranges in `document`.
 
@@ -822,8 +831,7 @@ def _limited(document: Document, tree: Program) -> Program:
     with in_step("clipped"):
         if document.data["numbers"] is not None:
             raise Rejected("a claim for every number is not about clipped inputs")
-        texts = [text for text in (claim["beta"], claim["gamma"]) if text is not None]
-        if claim["alpha"] != "0" or any(mentions(text, "dd") or mentions(text, "alpha") for text in texts):
+        if depends_on_distances(claim):
             raise Rejected("the claim depends on distances of inputs, which clipping changes")
         stated = _RANGES(document.data["clipped"])
         with must_be_derived():

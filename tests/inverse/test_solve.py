@@ -565,3 +565,14 @@ def test_where_the_claim_says_something_with_the_answer() -> None:
         (part,) = found.scopes["eps"].where
         assert float(part.start.low) == pytest.approx(0.6931471805599453)
         assert (part.end.low, part.end.included) == (2, True)
+
+
+def test_rows_that_share_an_inequality_which_fails_at_every_eps() -> None:
+    program = dipc.load(
+        "program p; input q, z : real; output o : {0,1}; var r : real; "
+        "ideal { if q >= 0 then o <- 1 else o <- 0 end } r <- Lap(eps, q); if r >= 0 then o <- 1 else o <- 0 end"
+    )
+    found = dipc.solve(
+        program, wanted="eps", inputs="q = 1, z in {1,2}", alpha="dd", beta="exp(-3*alpha*eps)/2", gamma=0
+    )
+    assert (str(found.status), found.remark, found.rows) == ("none", "", (1, 2))

@@ -9,6 +9,7 @@ import pytest
 import dipc
 from dipc.decide.obligation import Verdict
 from dipc.program.clipped import for_every_input
+from dipc.verifier.document import check_text
 
 MEAN = """
 program mean; const n = 4, B = 10; input x[1..n] : real; output out : real; ideal { noiseless }
@@ -95,3 +96,17 @@ def test_the_box_has_the_verdict_of_all_cases(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(100, 400))
 def test_many_boxes_have_the_verdict_of_all_cases(seed: int) -> None:
     require_same(seed)
+
+
+@pytest.mark.parametrize(("beta", "certified"), [("exp(-gamma*eps)", True), ("exp(-gamma*eps) + alpha*eps", False)])
+def test_a_claim_that_depends_on_distances_has_no_certificate(beta: str, certified: bool) -> None:
+    program = dipc.load(
+        "program p; input q : real; output v : real; ideal { noiseless } v <- min(max(q, 0), 1) + Lap(eps)"
+    )
+    report = dipc.check(program, inputs="all", alpha=0, gamma=1, beta=beta, keep_proofs=True)
+    assert report.verdict is Verdict.ACCURATE
+    if certified:
+        assert check_text(dipc.certify(report)).complete
+    else:
+        with pytest.raises(ValueError, match="clipped inputs whose beta or gamma mentions alpha"):
+            dipc.certify(report)
