@@ -400,10 +400,10 @@ class RowFamilies:
             yield family, members
 
     def _holding(self, each: Exit, radius: Fraction, numbers: IntegerColumns, rows: Sequence[int]) -> bool | list[bool]:
-        """Return for each of `rows` whether the guards of the exit `each` hold.
+        """Return for each of `rows` whether the exit's conditions on the numbers of the row hold; the exit is `each`.
 
-        A single truth value holds for all rows. `radius` is gamma, and `rows` are indices into the columns of
-        `numbers`.
+        A single bool in place of a list is the answer for all rows. `radius` is gamma. `numbers` has the table's
+        numbers by column, and `rows` are indices into each column.
         """
         event = each.event
         if not event.possible or (event.random_balls and radius <= 0):
@@ -492,9 +492,9 @@ class FamilyProver:
     def _holds(self, family: Family, least: Sequence[Fraction], most: Fraction, digits: int) -> bool:
         """Return True if one obligation proves the claim for all rows with alpha <= `most` and constants >= `least`.
 
-        The rows belong to `family`, and their alphas agree with `most` in about `digits` leading binary digits. Small
-        multiples of alpha are tried first as lower bounds of the constants, because many sets of rows then have the
-        same obligation.
+        The rows belong to `family`, and their constants are those of the half-spaces that differ from row to row. Their
+        alphas agree with `most` in about `digits` leading binary digits. Small multiples of alpha are tried first as
+        lower bounds of the constants, because many sets of rows then have the same obligation.
         """
         low = most - most / (1 << (digits - 1))
         unit = (low or _ONE) / 16

@@ -143,7 +143,7 @@ def _enclosed_source(
 ) -> Source:
     """Return the question about `program` with the claim of `options`, which may contain logarithms.
 
-    A claim with logarithms is decided by a claim without them, or by two claims without them that enclose it. `source`
+    A claim with logarithms is decided by one claim without them, or by two: a stronger and a weaker one. `source`
     builds the question for one claim. `table` is the table of the question, None for a claim about all inputs. `number`
     is the constant m of a question about every m.
     """

@@ -326,7 +326,7 @@ class _EnclosedCase:
         return row if row.verdict is Verdict.UNDECIDED else _open(row, between)
 
     def _decides(self, found: RowResult) -> bool:
-        """Return True if `found`, the result for the weaker claim, settles the claim itself."""
+        """Return True if `found`, the result for a claim weaker than the question's, settles the question's."""
         refutes = found.verdict is Verdict.INACCURATE
         match self.question.relation:
             case WeakerClaim.IMPLIED:

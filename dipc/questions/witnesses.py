@@ -347,8 +347,8 @@ class Witnesses:
         """Return True if the claim at `inputs` takes long to decide, and is not refuted at any of a few eps.
 
         `gamma` is the gamma to use if the claim leaves gamma open. A decision takes long if the probability has no
-        closed form: a proof for every eps then follows Taylor polynomials from cell to cell. This does not help to find
-        an input that refutes the claim.
+        closed form: a proof for every eps then follows Taylor polynomials from cell to cell. Such a proof is no help in
+        the search for an input that refutes the claim.
         """
         try:
             steps = self._case(inputs, gamma).steps()

@@ -147,9 +147,9 @@ def _retreating(guard: Constraint, width: Fraction) -> Affine:
 def _may_reach(region: Region, leaving: Way, other: Region, *, whole: bool = False) -> bool:
     """Return False only if no input of `region` enters the region `other` just after it leaves `region` across a facet.
 
-    `leaving` is the facet, with the direction of the straight way across it. Just after means at arbitrarily small
-    distances behind the facet. If `whole`, the facet is about ints: just after then means at a distance of at most 1
-    behind the facet, where the facet's form is at most -1.
+    `leaving` is the facet, with the direction of the straight way across it. Just after the facet means at arbitrarily
+    small distances behind it. If `whole`, the facet is about ints; then it means at most 1 behind the facet, where the
+    facet's form is at most -1.
     """
     if _separated(leaving.facet, other.guards, leaving.width if whole else _ZERO):
         return False
@@ -183,16 +183,20 @@ def _inner_points(region: Region) -> list[Halfspace] | None:
 
 
 def _touches(inner: Sequence[Halfspace], leaving: Way, gap: Region) -> bool:
-    """Return False only if no input enters the closure of `gap` at the point where it crosses a facet.
+    """Return False only if no input enters the closure of the region `gap` at the point where it crosses a facet.
 
-    The inputs are those in the half-spaces `inner`, and each moves straight along `leaving`.
+    The inputs are those in the half-spaces `inner`. Each moves straight in the direction of `leaving`, across its
+    facet.
     """
     there = _after(leaving, leaving.facet.scaled(1 / leaving.width), gap)
     return not isinstance(solution([*inner, *there]), Infeasible)
 
 
 def _after(leaving: Way, depth: Affine, region: Region) -> Iterator[Halfspace]:
-    """Yield the half-spaces of the inputs u that are in `region` after the steps `depth` on the way `leaving`."""
+    """Yield half-spaces of the inputs u for which u - s·d is in the closure of `region`.
+
+    Here d is the direction of `leaving`, and s is the value of the form `depth` at u.
+    """
     for guard in region.guards:
         rise = sum((c * leaving.direction.get(slot, _ZERO) for slot, c in guard.form.inputs), _ZERO)
         form = guard.form - depth.scaled(rise)
@@ -473,10 +477,11 @@ def facet_metric(ideal: Ideal) -> FacetMetric:
 
 
 def _may_be_apart(ideal: Ideal, finite: Mapping[int, Value], apart: syntax.Formula) -> MayBeApart:
-    """Return a test of ways out of regions for the condition `apart` of a `metric` block.
+    """Return a test whether inputs may have an infinite distance to points on their way out of a region.
 
-    The test is False only if each input u of a region has a finite distance to all points on its way out, straight from
-    u across one facet. `finite` has the finite inputs of u by slot, and `ideal` the distance.
+    `apart` is the condition under which the `metric` block of `ideal` makes a distance infinite. The way out leads
+    straight from an input u across one facet. The test is False only if each u of the region has a finite distance to
+    all points on its way out. `finite` has the finite inputs of u by slot.
     """
     here: dict[int, Answer] = {**finite, **{slot: Affine.input(slot) for slot in ideal.symbolic_inputs}}
     # A condition that reads no changed input is False, unless it may be True if no input changes.

@@ -249,8 +249,9 @@ def _best_weights(
 
     - `rows` has one element for each input: its coefficients in the facets, as pairs (facet, c), and its coefficient in
       the form.
-    - `constants` and `steps` have the constants and steps of the facets, and `constant` is that of the form.
-    - The bound is best at `alpha`, or in the sense of `best_bound` if `alpha` is None.
+    - `constants` has the constant of each facet, and `steps` says how much each falls as alpha grows by 1. `constant`
+      is that of the form.
+    - The bound is best at `alpha`. If `alpha` is None, it is the one that `best_bound` describes for this case.
 
     No argument names an input, so that forms that differ only in the names of inputs share one cached result.
     """

@@ -226,9 +226,10 @@ class _OtherRegions(Sequence[Region]):
 
 
 def _steps_inside(region: Region, whole: frozenset[int]) -> bool:
-    """Return True if a step of 1 along some int input changes the answer, and stays in `region` from every point of it.
+    """Return True if a step of 1 along one int input leads from each point of `region` to a point with another answer.
 
-    `whole` are the slots of the int inputs. The step may be up at some points and down at others.
+    The input is the same for all points, and the step stays in the region. It may be up from some points and down from
+    others. `whole` are the slots of the int inputs.
     """
     moved = {slot for value in region.answer if isinstance(value, Affine) for slot, _ in value.inputs if slot in whole}
     return any(_stays_beside(region, slot) for slot in moved)

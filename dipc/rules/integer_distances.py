@@ -93,10 +93,10 @@ _Bounding = Callable[[Instance], Bounds | None]
 
 
 def _start_of_all(goal: Goal, distances: Requirement) -> int | None:
-    """Return an integer d such that the claim of `goal` is proved at all integers >= d; None if none is found.
+    """Return an integer d such that the claim of `goal` is proved at all integer distances >= d; None if none is found.
 
-    `distances` says what depends on the integer. The bounds of slacks that are best at d are tried, and also those that
-    are best far beyond d.
+    `distances` has alpha and gamma as functions of the distance. Bounds of slacks are tried that are greatest at d, and
+    others that are greatest far beyond d.
     """
     claim = goal.setting.claim
     if goal.setting.program.core.only_at is not None:
@@ -107,10 +107,10 @@ def _start_of_all(goal: Goal, distances: Requirement) -> int | None:
 
 
 def _proved(goal: Goal, distances: Requirement, rule: _Bounding, further: int, beta: Selected) -> int | None:
-    """Return an integer d such that the bounds of `rule` prove `goal` with `beta` at all integers >= d, or None.
+    """Return an integer d such that bounds of `rule` prove `goal` with `beta` at all integer distances >= d, or None.
 
-    `distances` has alpha and gamma at an integer. Bounds of slacks that hold at all these integers are used: among
-    them, the ones that are greatest at d + `further`.
+    `distances` has alpha and gamma as functions of the distance. Of the bounds of slacks that hold from d on, those are
+    used that are greatest at d + `further`.
     """
     start = 1
     for more in _MORE:
@@ -129,12 +129,12 @@ def _proved(goal: Goal, distances: Requirement, rule: _Bounding, further: int, b
 def _bounds_from(
     goal: Goal, distances: Requirement, rule: _Bounding, start: int, further: int
 ) -> tuple[int, Sequence[_Ratio]]:
-    """Return an integer d >= `start` and functions of eps and an integer that bound the probability from d on.
+    """Return an integer d >= `start` and functions of eps and the distance that bound the probability from d on.
 
-    At each integer >= d, one of the functions is at most the probability of the answer in the class of `goal`, where
-    alpha and gamma are the `distances` at this integer. They come from `rule`; there are none if the rule does not
-    apply. They use bounds of slacks that hold at all integers >= d: among them, the ones that are greatest at d +
-    `further`. Raises Undecided if no d is found.
+    At each integer distance >= d, one of the functions is at most the probability of the answer in the class of `goal`.
+    `distances` has alpha and gamma as functions of the distance. The bounds come from `rule`; there are none if the
+    rule does not apply. Of the bounds of slacks that hold from d on, those are used that are greatest at d + `further`.
+    Raises Undecided if no d is found.
     """
     while start <= MOST_SINGLE:
         bounds = rule(goal.united.at_distances(replace(distances, start=start, further=further)))
@@ -371,8 +371,9 @@ def _one_by_one(
     """Prove `goal` with the requirement `wanted(d)` at each integer distance d from `start` to `greatest`.
 
     `proving` proves a goal at one d. If `greatest` is large, or None because there is no greatest distance, only a few
-    small distances are proved one by one, and all others at once: `distances` says what depends on d. Return the proof
-    at the first d, or the d at which `proving` failed, or None if the others are not proved.
+    small distances are proved one by one, and all others at once. Alpha and gamma are then the functions of d in
+    `distances`. Return the proof at the first d, or the d at which `proving` failed, or None if the others are not
+    proved.
     """
     last: int | None = None
     first: Proof | None = None

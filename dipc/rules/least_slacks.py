@@ -159,9 +159,10 @@ def _tight(noisy: Iterable[Affine], slacks: _Slacks) -> frozenset[int]:
 
 
 def _corner(noisy: Iterable[Affine], slacks: _Slacks, instance: Instance) -> Corner | None:
-    """Return an input of `instance` that attains the bound of each slack in `noisy`, or None if none is found.
+    """Return an input of `instance` at which each slack in `noisy` is equal to its bound; None if none is found.
 
-    `slacks` has the bounds. If alpha is open, the input depends on it; there is then none for int inputs.
+    `slacks` has the bounds. If alpha is open, the input is a function of alpha, and None is returned if an input is an
+    int.
     """
     distances, whole = instance.distances, instance.whole
     found = corner(instance.facets, _tight(noisy, slacks), instance.slots, distances.alpha)

@@ -237,11 +237,11 @@ class AllNumbers(Source):
             return _Numbers(least, start, None, undecided.reason, union)
 
     def _unit(self, union: UnionBound, start: int) -> tuple[Unit, int]:
-        """Return (unit, first m), where the unit's variable e makes beta a polynomial in m.
+        """Return (unit, first m), where the unit's variable e makes beta a polynomial in m from the first m on.
 
-        If `lesser` of the unit is true, the polynomial is a lower bound of beta. As a multiple of e, no rate of noise
-        falls as m grows. Both are true for every m from the returned first m on, which is at least `start`. `union` has
-        the rates as functions of m. Raises NotUniform if no variable that is tried has these properties.
+        If `lesser` of the unit is true, the polynomial is only a lower bound of beta. The first m is at least `start`,
+        and from it on no rate of noise, as a multiple of e, falls as m grows. `union` has the rates as functions of m.
+        Raises NotUniform if no variable that is tried has these properties.
         """
         refused: NotUniform | None = None
         varying = () if union.rates is None else union.rates.of_marks

@@ -306,10 +306,10 @@ def _sum_of_bounds(left: UnionBound, right: UnionBound) -> UnionBound:
 
 
 def _sums(instance: Callable[[int], Ideal], shape: UniformLoops, count: int, distances: Requirement) -> frozenset[Sum]:
-    """Return the bounds found with `count` iterations, for all values of the finite inputs.
+    """Return bounds of the error, found by exploring `count` iterations, for all values of the finite inputs.
 
     `instance`(m) is the ideal, with its program, for m iterations. `shape` has the loops, and `distances` the claim's
-    alpha and gamma. Raises TooFew if more iterations are needed.
+    alpha and gamma. Raises TooFew if `count` iterations do not suffice.
     """
     ideal = instance(shape.low + count - 1)
     metric, most = facet_metric(ideal), ideal.program.limits.paths
@@ -641,7 +641,10 @@ class UnionProof:
         return None
 
     def _above_one(self, start: int, near: tuple[Interval, ...]) -> Asking[bool]:
-        """Return True if beta is proved to be at least 1 for every m >= `start`, at the variable's values `near`."""
+        """Return True if beta is proved to be at least 1 for every m >= `start`.
+
+        This is proved at all values of the variable, such as eps, in `near`.
+        """
         for obligation in self.above_one(start, near):
             decision = yield obligation
             if decision.verdict is not Verdict.ACCURATE:

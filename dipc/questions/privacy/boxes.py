@@ -160,10 +160,10 @@ def _directions(group: _Group) -> tuple[Fraction, ...]:
 
 
 def _budgets(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> Iterator[tuple[Fraction | None, ...]]:
-    """Yield, for each extreme move of the inputs, the part of the adjacency's radius that each of `groups` uses up.
+    """Yield, for each extreme move, the part of the adjacency's radius that each of the `groups` of inputs uses up.
 
-    `groups` are groups of inputs. None in place of a part means that all inputs of the group move over their whole
-    ranges. The moves lead to inputs adjacent by `within`. Raises LimitReached for more moves than `limits` allows.
+    None in place of a part means that all inputs of the group move over their whole ranges. The moves lead to inputs
+    adjacent by `within`. Raises LimitReached for more moves than `limits` allows.
     """
     if within.distance is Distance.LINF:
         yield (None,) * len(groups)

@@ -687,8 +687,8 @@ class RealOutputs(Laws):
     def _exponents(self, one: Closed, other: Closed, intervals: Sequence[Interval]) -> Ends | None:
         """Return a lower and an upper bound of log(`one`/`other`)/eps on `intervals`; None if none are known.
 
-        If `intervals` is one interval with more than one eps, there are bounds only for an upper bound of the least
-        delta. On several intervals there are none. Raises Undecided.
+        None are known on several intervals. On one interval with more than one eps, they are computed only as part of
+        an upper bound of the least delta. Raises Undecided.
         """
         (interval, *more) = intervals
         if interval.is_point and not more:

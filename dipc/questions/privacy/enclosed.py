@@ -144,7 +144,7 @@ class EnclosedLaws(TableLaws):
     def _positive(self, number: int, eps: Fraction, digits: int) -> Ends:
         """Return an enclosure of the probability with index `number` at `eps` to `digits` significant digits.
 
-        Raises Undecided if the probability is too small.
+        Raises Undecided if the probability is so small that the enclosure would need too many bits.
         """
         bits = 4 * digits + 8
         while bits < _TINY:

@@ -521,9 +521,9 @@ class EveryNumber:
     def _in_ranges(self, text: LoopText) -> LoopText:
         """Return `text` with each clipped input limited to the range to which it is clipped.
 
-        `_moves` is set to adjacencies that bound the moves of the inputs by the widths of the ranges. Under each
-        distance no input moves farther than the greatest width. The moves of HAMMING add up to at most its radius times
-        this width, and for radius 1 and equal widths no other moves are included.
+        If all inputs are clipped, `_moves` is set to adjacencies, each of which includes all moves within the ranges.
+        In such a move, no input moves farther than the greatest width of a range. Under HAMMING, the moves of all
+        inputs add up to at most the radius times this width.
         """
         varying = (text.number.parameter, *text.number.others)
         known = {name: value for name, value in self.program.core.constants.items() if name not in varying}

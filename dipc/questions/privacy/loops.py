@@ -653,7 +653,8 @@ def _candidate(iterations: Sequence[LoopPath], kept: int) -> int | None:
 def _ratio(ends: Sequence[Change], kept: int, moved: int) -> Fraction | None:
     """Return -a/b if each of `ends` is a constant or a multiple of one form a·B + b·T in two noises, else None.
 
-    B and T are the noises with the indices `kept` and `moved`. The result is also None if all of `ends` are constants.
+    `ends` are the slacks and outputs after the loop. B and T are the noises with the indices `kept` and `moved`. The
+    result is also None if all of `ends` are constants.
     """
     ratios: set[Fraction] = set()
     for change in ends:
@@ -668,10 +669,9 @@ def _ratio(ends: Sequence[Change], kept: int, moved: int) -> Fraction | None:
 
 
 def _distance(ratio: Fraction, candidates: Sequence[Change], moved: Change, within: Neighborhood) -> Fraction:
-    """Return the greatest sum of two moves, when inputs move to inputs adjacent by `within`.
+    """Return an upper bound of |a| + `ratio`·|b| over all moves to inputs adjacent by `within`.
 
-    The first is the move of the mean `moved` of a noise. The second is `ratio` times the greatest move of one of the
-    means `candidates`. The moves have the signs for which their sum is greatest.
+    Here a is the change of `moved`, the mean of a noise, and b is the change of any of the means `candidates`.
     """
     own = dict(moved.here.inputs)
     each = [dict(change.here.inputs) for change in candidates]
@@ -725,8 +725,9 @@ def _moves(path: LoopPath, within: Neighborhood, spent: bool) -> Iterator[tuple[
     """Yield (move, spent) for extreme moves of the inputs of one iteration on `path`, adjacent by `within`.
 
     With L1 a single input of the whole run moves. The parameter `spent` says that this input belongs to an earlier
-    iteration. In a result, `spent` says that it belongs to this iteration or an earlier one. Raises NotConfirmed, and
-    NotUniform if moves can change a value without limit or a change jumps where a comparison of inputs turns.
+    iteration. In a result, `spent` says that it belongs to this iteration or an earlier one. Raises NotConfirmed.
+    Raises NotUniform if moves can change a value without limit, or if a change is not continuous where a comparison of
+    inputs changes its result.
     """
     if within.distance is Distance.LINF:
         inputs = _corners(path, within) if path.cells is not None else None
@@ -925,8 +926,8 @@ class _Units:
 class _Plan:
     """A plan of shifts, being searched: a linear program whose solutions are shifts of noises that bound the loss.
 
-    `units` has the functions of m in which costs are measured, and `low` is the loop's first index. `unknowns` maps the
-    meaning of each unknown to its number, and `system` has the inequalities between unknowns.
+    `units` has the functions of m in which costs are measured, and `low` is the loop's first index. `system` has the
+    inequalities between unknowns. `unknowns` maps a description of each unknown, a word with indices, to its number.
     """
 
     units: _Units

@@ -93,7 +93,7 @@ def lower_bound(single: OneLoop, candidate: Candidate, number: int, period: int)
 def _unit(single: OneLoop) -> RationalFunction | None:
     """Return a function of m of which all rates of `single` are multiples; None if there is none.
 
-    It is 1 if rates are numbers.
+    The function is 1 if no rate depends on m.
     """
     rates = single.text.rates
     if rates is None:
