@@ -411,8 +411,9 @@ class Objective:
     def at_least(self, cell: ConstantBox, enough: Fraction | None = None) -> Fraction | None:
         """Return a number that is at most the objective at all values in the box `cell` where no rate is too small.
 
-        None if some rate is too small in the whole box. If `enough` is given, the search for a better bound ends once
-        the bound reaches `enough`. Raises Undecided.
+        A rate is too small if it is below its lower limit. The result is None if some rate exceeds its limit nowhere in
+        the box, unless the box is a single point. If `enough` is given, the search for a better bound ends once the
+        bound reaches `enough`. Raises Undecided.
         """
         corners = [self._rates.evaluate(corner) for corner in cell.corners]
         most = [max(column) for column in zip(*corners, strict=True)]

@@ -869,11 +869,11 @@ def normal_measure(event: Event) -> NormalMeasure:
 
 
 def _pieces(values: Sequence[Spread], rows: _Rows) -> tuple[Spread | None, tuple[NormalPiece, ...]]:
-    """Return (law, pieces): the law of the center and the pieces of the integral; the center is integrated over.
+    """Return (law, pieces): the law of the *center*, the value to integrate over, and the pieces of the integral.
 
     `values` has the laws of independent values, and `rows` the half-spaces over them. If there is a single value, no
-    integral is needed, and the law is None. If several values can be the center, the one with the fewest pieces is
-    chosen.
+    integral is needed, and the law is None. But if the half-spaces leave no room for that value, there are no pieces,
+    and the law is arbitrary. If several values can be the center, the one with the fewest pieces is chosen.
     """
     if any(len(row) > 2 for row, _ in rows):
         raise OutsideFragment("a comparison relates three sums of Gaussian noises, which is not covered yet")

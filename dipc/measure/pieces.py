@@ -249,7 +249,7 @@ class Piece:
 
     @classmethod
     def of_slopes(cls, slopes: Slopes) -> Piece:
-        """Return the function given by `slopes`; its polynomial is computed when it is first needed."""
+        """Return the exponential polynomial `slopes` as a piece; its `poly` is computed when it is first needed."""
         if not slopes.parts:
             return cls.zero()
         piece = cls(None, min([low for low, _ in slopes.parts.values()]), min(slopes.parts), slopes.bits)

@@ -73,8 +73,8 @@ class Curve:
     `name` lists the rows or classes with this inequality, and `labels` has the names of both curves. `intervals` are
     the values of the variable for which the inequality is claimed. `failing` are the intervals where it fails, and
     `counterexample` is one value there. If `factor` is the least factor with which the inequality holds, `needed`
-    encloses the values at which both curves are equal. If `is_limit` is true, `bound` is the number that must not be
-    exceeded, as for a privacy claim. Formulas write `letter` for a variable that is a product with eps.
+    encloses the values at which both curves are equal. If `is_limit` is true, `bound` is the limit that the other curve
+    must not exceed, as for a privacy claim. Formulas write `letter` for a variable that is a product with eps.
 
     `drawn` computes `xs`, values of the variable, and the values of both curves there: `bounds` and `required`. A value
     is None if it cannot be drawn.
@@ -507,7 +507,7 @@ def _over_logarithm(axes: Axes, low: float, high: float) -> None:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write `figure` to `path`; equal figures are equal files. Raises DiagnosticError if the file cannot be written."""
+    """Write `figure` to `path`; raise DiagnosticError if the file cannot be written. Equal figures give equal files."""
     import matplotlib as mpl
 
     try:

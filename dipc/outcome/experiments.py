@@ -85,7 +85,7 @@ def _is_wrong(row: ComparedRow) -> bool:
 
 
 def simulation_line(comparison: ComparedTally) -> str:
-    """Return the result of `comparison` in one sentence."""
+    """Return the result of `comparison`, of a simulation with exact probabilities, in one sentence."""
     match comparison.agreement:
         case Agreement.MATCH if len(comparison.rows) == 1:
             return "match: the exact probability lies in its interval"
@@ -142,7 +142,7 @@ _MOST_CELLS = 24
 
 
 def conformance_line(comparison: Conformance) -> str:
-    """Return the result of `comparison` in one sentence."""
+    """Return the result of `comparison`, of observed outputs with an exact distribution, in one sentence."""
     wrong = sum(_is_wrong(cell.row) for cell in comparison.cells)
     match comparison.agreement:
         case Agreement.MATCH:

@@ -107,9 +107,10 @@ def _part(part: Part) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[tuple[Tone | None, Sequence[str]]]) -> str:
-    """Return an HTML table with the columns of `head` that are not empty, and a color for each of `rows` by its tone.
+    """Return an HTML table of `rows`, pairs of a tone and cells, below the names of the columns in `head`.
 
-    The verdict is moved to the second column, so that narrow screens show it.
+    The tone of a row sets its color; None leaves it plain. Columns without any text are left out. The verdict is moved
+    to the second column, so that narrow screens show it.
     """
     kept = [at for at in range(len(head)) if not rows or any(cells[at] for _, cells in rows)]
     if "verdict" in head:
@@ -410,7 +411,7 @@ _LONGEST = 4_000
 
 
 def closed_forms(curves: Sequence[Curve], other: str = "β") -> str:
-    """Return a section with the formulas of each of `curves`: of the first curve, and of 1 minus the second one.
+    """Return a section with the formulas of each of `curves`: its bound and, if it is compared with one, its beta.
 
     `other` is the label of the second formula, such as β for the allowed probability of failure.
     """

@@ -327,7 +327,7 @@ def row_text(row: RowResult) -> str:
 
 
 def row_fields(row: RowResult, remark: str = "") -> Iterable[tuple[str, str | None]]:
-    """Yield the fields with the input of `row`, followed by the `remark`, its right answer, its alpha and its gamma."""
+    """Yield the labels and texts about `row`: its input, followed by the `remark`, its output, alpha and gamma."""
     yield "input", assignment_text(row.input) + remark
     others = (row.count or 1) - 1
     alike = f"and {others} more that {'differs' if others == 1 else 'differ'} only in details"

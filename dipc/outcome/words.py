@@ -512,9 +512,9 @@ def _event_text(core: CoreProgram) -> str:
 
 @frozen
 class UserQuestion:
-    """A question as the user put it: the paths of program and table, the options, and texts.
+    """A question as the user put it: the paths of the program and of the table, and the options.
 
-    The texts are the `definitions` of constants and the `limits`.
+    `definitions` of constants and `limits` are texts, as the user typed them.
     """
 
     program_path: Path

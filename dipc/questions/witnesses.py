@@ -521,8 +521,10 @@ def near_integers(
     """Yield the points `proposed` with integers in place of the values of the inputs `whole`.
 
     A value that is not an integer is replaced by both neighboring integers in turn, or only by the nearer one if there
-    are many such values. If none of the new points satisfies `within`, nearby integers that do are searched and yielded
-    first. A point that is yielded may violate `within`. If there are inputs in `whole`, each point is yielded once.
+    are many such values. If none of the points made in this way satisfies `within`, a point with nearby integers that
+    does is searched for. It is yielded before these points, if it is found.
+
+    A point that is yielded may violate `within`. If there are inputs in `whole`, each point is yielded once.
     """
     seen: set[tuple[Fraction, ...]] = set()
     for point in proposed:

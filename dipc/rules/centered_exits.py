@@ -72,7 +72,7 @@ class NoiseComponent:
     """A group of noises that constraints relate to each other; `halfspaces` are these constraints.
 
     All `noises` have mean 0, except for integer noises whose mean does not depend on the inputs. Each half-space is a
-    form that is nonnegative; the number of a noise in it is its place in `noises`. The rest of the form is its slack: a
+    form that is nonnegative; in it, a noise is numbered by its place in `noises`. The rest of the form is its slack: a
     function of the input and, if an output has to be within gamma of the right answer, of gamma.
     """
 
@@ -110,7 +110,7 @@ class CenteredExit:
     `weight` of None is 1.
 
     `points` are forms of the inputs and gamma. An output without noise is near if its points are nonnegative: output -
-    right answer + gamma, the same with the output and the answer exchanged, or both. `in_balls` says that some output
+    answer + gamma, answer - output + gamma, or both, where answer is the right one. `in_balls` says that some output
     with continuous noise has to be within gamma of the right answer from both sides, which has probability 0 if gamma
     is 0.
     """
@@ -460,7 +460,7 @@ def united(exits: Sequence[CenteredExit], intervals: tuple[Interval, ...], limit
     Two exits are rewritten if they differ only in a constraint C, which holds in one and fails in the other. Let E be
     their common constraints, and w and v their weights: w·Pr[E, C] + v·Pr[E, not C] = v·Pr[E] + (w - v)·Pr[E, C]. The
     sum stays the same for all eps in `intervals`. Two exits are left as they are if it is not proved, within `limits`,
-    that the new weight is nowhere negative.
+    that the new weight is nowhere negative. All exits are left as they are if there are very many.
     """
     centered_exits = list(exits)
     if len(centered_exits) > _MOST_EXITS:
@@ -543,10 +543,10 @@ def is_whole(component: NoiseComponent) -> bool:
 
 
 def opposite(half: Affine, *, whole: bool) -> Affine | None:
-    """Return the half-space where `half` fails, or None if it has no such opposite.
+    """Return the half-space where `half` fails, or None if that is not written as a half-space.
 
     The two may share a boundary of probability 0. `whole` states that all noises of `half` are integers. The result is
-    None if `half` depends on gamma, or if `whole` is True and some coefficient is not an integer.
+    None if `half` depends on gamma, or if `whole` is True and some coefficient or the constant is not an integer.
     """
     numbers = [half.constant, *[c for _, c in (*half.noises, *half.inputs)]]
     if has_gamma(half) or (whole and any(c.denominator != 1 for c in numbers)):

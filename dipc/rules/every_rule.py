@@ -62,9 +62,10 @@ _ZERO = Fraction(0)
 def by_distances(setting: Setting, convex: ConvexClass) -> list[ConvexClass]:
     """Return smaller convex classes that together cover `convex`, or only `convex` if they would be too many.
 
-    The class is cut in two ways. An input with dd(u) >= alpha is behind one of several facets, and each facet gives a
-    class. Then each class is cut so that an output without noise is within gamma of det's at all inputs of a part, or
-    at none. `setting` has the claim, which gives gamma, and the distance of inputs. Raises Undecided.
+    The class is cut by sets of facets if some facets of its region do not move with alpha. An input with dd(u) >= alpha
+    is behind all facets of at least one set, and each set gives a class. The class is also cut so that an output
+    without noise is within gamma of det's at all inputs of a part, or at none. `setting` has the claim, which gives
+    gamma, and the distance of inputs. Raises Undecided.
     """
     inputs = convex.inputs
     gamma = requirement(setting.claim, inputs, setting.metric).gamma_base
@@ -104,7 +105,7 @@ def by_signs(convex: ConvexClass, forms: Sequence[Affine]) -> list[ConvexClass]:
 
 
 def all_facets(own: Sequence[Affine], guards: Sequence[Constraint], side: Sequence[Affine]) -> tuple[Affine, ...]:
-    """Return all half-spaces that are known to contain the inputs of one convex piece of the class `inputs`.
+    """Return all half-spaces that are known to contain the inputs of one convex part of a class.
 
     They are in this order:
 
@@ -260,7 +261,10 @@ def _proof(goal: Goal, name: str, bounds: Bounds, *, certified: bool) -> Proof:
 
 
 def first_established(every: Iterable[Proof]) -> Asking[Proof | None]:
-    """Return the first of the proofs `every` whose obligations all hold, with its bound, or None."""
+    """Return the first of the proofs `every` whose obligations all hold, or None.
+
+    If it has a single obligation, the result also has the bound that was compared.
+    """
     for proof in every:
         decision = None
         for obligation in proof.obligations:
@@ -312,9 +316,9 @@ def established_as_a_whole(goal: Goal) -> Asking[Proof | None]:
 
 
 def proved_in_parts(goal: Goal) -> Asking[list[Proof] | None]:
-    """Cut the class of `goal` into smaller convex classes, and return the established goals of all of them.
+    """Cut the class of `goal` into smaller convex classes, and return proofs that together cover all of them.
 
-    The result is None if one of them is not proved. Raises Undecided.
+    The result is None if one of the classes is not proved. Raises Undecided.
     """
     setting, every = goal.setting, []
     for convex in by_distances(setting, goal.convex):

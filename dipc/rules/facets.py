@@ -463,7 +463,10 @@ _MOST_CASES = 64
 
 
 def facet_metric(ideal: Ideal) -> FacetMetric:
-    """Return the norm of the inputs of `ideal`, with a test whether a way out of a region may be infinitely long."""
+    """Return the norm of the inputs of `ideal`, with a test whether inputs may be infinitely far apart.
+
+    There is no test if the `metric` block of the ideal puts no inputs infinitely far apart.
+    """
     metric = ideal.metric
     if metric.core.apart is None:
         return FacetMetric(metric.norm)

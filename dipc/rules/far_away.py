@@ -49,7 +49,7 @@ def growth(form: Affine, direction: Point) -> Fraction:
 def holds_onwards(guard: Constraint, start: Point, direction: Point) -> bool | None:
     """Return True if `guard` holds at `start` + k·`direction` for all k >= 0, False if it holds for no k >= 0.
 
-    The result is None if neither is known.
+    The result is None if it holds for some k and fails for others.
     """
     holds, rise = guard.holds_at(start), growth(guard.form, direction)
     if holds and rise >= 0:

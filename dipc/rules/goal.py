@@ -1,4 +1,4 @@
-"""The goal for one convex class of inputs (at which distance, against which beta, for which eps), and its proofs."""
+"""The goal for one convex class of inputs, with its distance, its beta and its values of eps, and the goal's proofs."""
 
 from __future__ import annotations
 
@@ -99,7 +99,8 @@ class ConvexClass:
     """A convex part of the class `inputs`: its inputs that satisfy `guards` and are behind the facets `side`.
 
     - `number` is its number among the convex classes of the question.
-    - `guards` are those of the region, then more; they hold however near to other answers the inputs are.
+    - `guards` are the guards of the region, followed by those of this part. They do not depend on the distance from other
+      answers.
     - `exits` are the exits to the right answer that these inputs can take.
     - The facets `side` keep a distance from other answers, and move as this distance grows.
     - `facets` are all half-spaces that contain the inputs; those of the region's guards are first.
@@ -172,8 +173,8 @@ def near_answers(ideal: Ideal, claim: ClassClaim) -> NearAnswers | None:
 class Goal:
     """The statement to prove about one convex class: Pr[right answer] >= 1 - beta for all its inputs.
 
-    `setting` is what all classes share, `convex` the class, and `required` has beta and the distances. The goal holds
-    if, for some rule, all obligations of the rule's bounds hold. The bounds of each rule are computed once.
+    `setting` has the data that all classes share, `convex` is the class, and `required` has alpha, gamma and beta. The
+    goal holds if, for some rule, all obligations of the rule's bounds hold. The bounds of each rule are computed once.
     """
 
     def __init__(self, setting: Setting, convex: ConvexClass, required: Requirement) -> None:
@@ -192,7 +193,7 @@ class Goal:
 
     @cached_property
     def instance(self) -> Instance:
-        """The input of the rules: the exits, facets, guards and distances of the goal's class."""
+        """The data for the rules: the exits, facets, guards and distances of the goal's class."""
         convex, setting = self.convex, self.setting
         inputs = convex.inputs
         return Instance(

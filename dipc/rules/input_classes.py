@@ -262,10 +262,9 @@ def same_answers(
 ) -> list[tuple[tuple[Constraint, ...], InputClass]]:
     """Cut `classes`, a single class of inputs, by the answers that count as the same as its own answer.
 
-    Return the guards of each part, and the class with the `others`, the `rivals` and the flags of that part. Each of
-    `answers`, all answers that det gives, counts as the same at all inputs of a part or at none. The `metric` block
-    that `near` reads says which answers count as the same. Raises Undecided, and DiagnosticError for an expression
-    without a value.
+    Return the guards of each part, and the class with the `others`, the `rivals` and the flags of that part. `answers`
+    are all answers that det gives. Each of them counts as the same at all inputs of a part or at none, by the `metric`
+    block that `near` reads. Raises Undecided, and DiagnosticError for an expression without a value.
     """
     cases: list[tuple[tuple[Constraint, ...], dict[tuple[Answer, ...], bool]]] = [((), {})]
     most = near.ideal.program.limits.pieces

@@ -232,8 +232,9 @@ def _less(rate: Fraction) -> ExpPoly:
 def _unions(instance: Instance) -> Bounds | None:
     """Return a lower bound of the probability for `instance`, measuring only small groups of related noises.
 
-    A group of more than `_MOST_NOISES` noises is replaced by a union bound: its half-spaces fail with at most the sum
-    of the probabilities that each fails. The result is None unless each exit in the bound has exactly one such group.
+    A group of more than `_MOST_NOISES` noises is replaced by a union bound: the probability that some half-space of the
+    group fails is at most the sum of the probabilities with which each of them fails. The result is None unless each
+    exit in the bound has exactly one such group.
     """
     distances, shares = instance.distances, []
     for centered in instance.exits:

@@ -96,7 +96,7 @@ def total_of(tails: Sequence[NoiseComponent]) -> Affine:
 
 
 def front_of(tails: Sequence[NoiseComponent]) -> Closed:
-    """Return the product of the probabilities of all `tails` at slack 0."""
+    """Return the product of the probabilities that `tails` have, each at slack 0."""
     function: Closed = ExpPoly.ONE
     for component in tails:
         function = function * measure(Event(component.noises, (Halfspace(((0, _ONE),), _ZERO),)))

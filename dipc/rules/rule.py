@@ -70,7 +70,8 @@ class ProofStep:
     """A step of a proof: an `obligation` with its `variable`, and the `evidence` for its bound.
 
     `sharpness` says how close the bound is to the probabilities. `evidence` is None if the bound is the measured
-    probability itself, or if the obligation states a stronger claim.
+    probability itself or a limit of it. It is also None if the obligation belongs to a claim that is stronger than the
+    one in question.
     """
 
     obligation: Obligation
@@ -185,9 +186,9 @@ class Farkas(BoundEvidence):
 
 @frozen
 class BetaSummand(BoundEvidence):
-    """The evidence for an obligation with another beta than the claim's, such that the claim follows from it.
+    """The evidence for an obligation whose beta is not the claim's, but smaller: the claim follows from it.
 
-    The other beta is a smaller function, or the summand of beta for one part of what the answer needs. `least` is a
+    The smaller beta is another function, or the summand of beta for one part of what the answer needs. `least` is a
     function of eps that is at most the claim's beta, or None if none is known.
     """
 
@@ -231,7 +232,10 @@ class Instance:
 
     @cached_property
     def possible_other_exits(self) -> Sequence[centered_exits.CenteredExit]:
-        """All elements of `other_exits` that some input of the instance may take; none if `other_exits` is None."""
+        """The elements of `other_exits` whose guards some input of the instance may satisfy.
+
+        There are none if `other_exits` is None.
+        """
         return [each for each in self.other_exits or () if not contradict([*self.guards, *each.guards])]
 
     @cached_property

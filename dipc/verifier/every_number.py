@@ -596,11 +596,12 @@ class Selection:
 def selection_totals(
     tree: Program, parameter: str, machine: Machine, wanted: Required, terms: Sequence[Term]
 ) -> Iterator[Total]:
-    """Yield bounds of the error of a program that selects the largest of m noisy values, for every m > the first index.
+    """Yield bounds of the error of a program that selects the largest of m noisy values, for all large enough m.
 
-    m is the constant `parameter` of the program `tree`, and `machine` is the program for some m with at least two
-    iterations. `wanted` has alpha, and `terms` are those that the certificate states. Raises NotDerived if the program
-    is not such a loop, or if a term is not stated.
+    m is the constant `parameter` of the program `tree`, and must be greater than the first index of the array of
+    values. `machine` is the program for some m with at least two iterations. `wanted` is the claim, of which only alpha
+    matters here. `terms` are the terms that the certificate states. Raises NotDerived if the program is not such a
+    loop, or if a term that a bound needs is not stated.
     """
     if tree.ideal is None:
         raise NotDerived("the program has no `ideal`")

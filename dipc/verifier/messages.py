@@ -318,9 +318,10 @@ class _Table:
 
 
 class _Sum:
-    """The sum over the nodes of all centers of a tree.
+    """The quadrature sum for the probability of a tree: the sum of the integrand over the nodes of all its centers.
 
-    The message of a center is the sum over its nodes and those of all centers below, for each node of its parent.
+    The message of a center has, for each node of its parent, the sum over the center's own nodes and those of all
+    centers below it.
     """
 
     def __init__(self, tree: Tree, cell: Expansion) -> None:

@@ -192,7 +192,7 @@ Couple = tuple[int, int]
 
 @dataclass
 class _Proofs:
-    """The obligations of a document, found by the couples of probabilities that they compare.
+    """The obligations of a document, indexed by the couples of probabilities that they compare.
 
     A couple (p, p') has the probabilities of an output at two adjacent inputs, as indices. `never_too_much` has the
     indices of obligations that say p <= e^(budget·eps)·p', and `excess` of those that say p >= e^(budget·eps)·p'.

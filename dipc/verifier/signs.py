@@ -650,9 +650,10 @@ def _all_signs(value: object, function: Ring, within: Range, budget: Budget) -> 
 
 
 def prove_nonnegative(value: object, function: Ring, within: Range, budget: Budget, *, strictly: bool = False) -> None:
-    """Raise Rejected unless the factors in `value` show that `function` is >= 0 on the whole interval `within`.
+    """Raise Rejected unless the proof `value` shows that `function` is >= 0 on the whole interval `within`.
 
-    By continuity the ends are included. With `strictly`, `function` must be > 0 between the ends. Charges its work to
+    `value` is JSON data: a list of factors whose product is `function`, each with evidence of its sign. By continuity
+    the ends of the interval are included. With `strictly`, `function` must be > 0 between the ends. Charges its work to
     `budget`.
     """
     _require_nonnegative(_all_signs(value, function, within, budget), strictly=strictly)

@@ -95,11 +95,11 @@ class Surroundings:
                 less = plus(_put(two.terms, two.constant, near) if isinstance(two, Affine) else two, scaled(one, -_ONE))
                 there += [_guard(less, whole), _guard(scaled(less, -_ONE), whole)]
             if not contradictory([*known, *there], self.budget):
-                raise Rejected("an input that is near is not shown to have another answer")
+                raise Rejected("the input stated to be nearer than alpha is not shown to have another answer")
         if self.ideal.machine.requires and not all(holds for _, holds in self.ideal.allowed(near, known)):
-            raise Rejected("an input that is near is not shown to satisfy `requires`")
+            raise Rejected("the input stated to be nearer than alpha is not shown to satisfy `requires`")
         if self.ideal.has_apart and any(apart for _, apart in self.ideal.cases(own, near, known)):
-            raise Rejected("an input that is near is not shown to be at a finite distance")
+            raise Rejected("the input stated to be nearer than alpha is not shown to be at a finite distance")
         self._shown[:] = [(stated, part)]
 
     def _lengths(self, gaps: Sequence[Fraction], moves: Sequence[Fraction | Affine]) -> Iterator[Fraction | Affine]:

@@ -725,8 +725,9 @@ class Exchanges:
         """Raise NotDerived unless the inputs in the slots `one` and `other` are shown to be exchangeable."""
         run, table = self.run, self.run.table
         mine, theirs = run.inputs[one], run.inputs[other]
-        if run.machine.slots[one].type != run.machine.slots[other].type:
-            raise NotDerived("two inputs have different values")
+        slots = run.machine.slots
+        if slots[one].type != slots[other].type:
+            raise NotDerived(f"`{slots[one].name}` and `{slots[other].name}` have different types")
         draws = self._lone(mine, theirs), self._lone(theirs, mine)
         names = {mine: theirs, theirs: mine}
         if len(draws[0]) == len(draws[1]):

@@ -201,7 +201,7 @@ class Transitions:
         slots = self.machine.slots
         different = NotDerived(f"`{slots[one].name}` and `{slots[other].name}` are not shown to be exchangeable")
         if slots[one].type != slots[other].type:
-            raise NotDerived("two inputs have different values")
+            raise NotDerived(f"`{slots[one].name}` and `{slots[other].name}` have different types")
         if one not in self._order and other not in self._order:
             return  # no instruction reads either
         if one not in self._order or other not in self._order:

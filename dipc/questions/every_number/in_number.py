@@ -400,8 +400,9 @@ def summands(value: Parametric) -> Summands | None:
 def polynomial(evaluation: InNumber, tree: ast.Expr, start: int, *, lesser: bool = False) -> dict[int, Parametric]:
     """Return `tree` as a polynomial in m - `start`: a mapping from each power to its coefficient, a function of e.
 
-    `evaluation` evaluates `tree`, and defines the variable e in place of eps. With `lesser` the polynomial is only a
-    lower bound of `tree`. Raises NotUniform unless such a polynomial is found that is valid for all m >= `start`.
+    `evaluation` evaluates `tree` in terms of m and of a variable e, where eps = scale(m)·e; its class explains this.
+    With `lesser` the polynomial is only a lower bound of `tree`. Raises NotUniform unless such a polynomial is found
+    that is valid for all m >= `start`.
     """
     terms = evaluation.lesser(tree, start) if lesser else evaluation.value(tree)
     evaluation.require_divisors(start)

@@ -88,8 +88,8 @@ class InputMove:
 class Change:
     """The change of a form of noises and inputs when noises are shifted and inputs move.
 
-    The form is `here` before the inputs move, and `there` after it; both have the same terms in the noises. Noises are
-    numbered: first those carried over from earlier iterations, then those drawn since.
+    The form is `here` at an input, and `there` at the input to which it moves; both have the same terms in the noises.
+    Noises are numbered: first those carried over from earlier iterations, then those drawn since.
     """
 
     here: Affine

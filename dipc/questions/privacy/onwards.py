@@ -416,11 +416,12 @@ class _Word(PathRuns):
         block: int,
         period: int,
     ) -> Iterator[tuple[State, list[Halfspace]]]:
-        """Yield (first state, conditions) for each run from one of the states `heads` to the exit or to another head.
+        """Yield (first state, conditions) for each run from one of the states `heads` to the exit or to a head.
 
-        A run to another state leads through a block of iterations. The block has `period` iterations from index `block`
-        on. `endings` has, by the key of a state, the final states of runs to the exit. The conditions of a run to
-        another state include the forms of this state in `needed`.
+        A run to a head leads through a block of iterations. The block has `period` iterations from index `block` on.
+        `endings` has, by the key of a head, the final states of runs from it to the exit. `needed` has, by the key of a
+        head, forms that are required to be nonnegative there. They are among the conditions of each run that leads to
+        the head.
         """
         for key, start in heads.items():
             for end in endings[key]:
