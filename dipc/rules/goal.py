@@ -99,8 +99,8 @@ class ConvexClass:
     """A convex part of the class `inputs`: its inputs that satisfy `guards` and are behind the facets `side`.
 
     - `number` is its number among the convex classes of the question.
-    - `guards` are the guards of the region, followed by those of this part. They do not depend on the distance from other
-      answers.
+    - `guards` are the guards of the region, followed by those of this part. They do not depend on the distance
+      from other answers.
     - `exits` are the exits to the right answer that these inputs can take.
     - The facets `side` keep a distance from other answers, and move as this distance grows.
     - `facets` are all half-spaces that contain the inputs; those of the region's guards are first.
