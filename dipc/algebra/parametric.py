@@ -263,7 +263,7 @@ def _times(left: dict[Factors, ExpPoly], right: dict[Factors, ExpPoly]) -> dict[
 
 
 def merged_factors(left: Factors, right: Factors) -> Factors:
-    """The factors of the product of `left` and `right`: powers of one unknown are added, and so are its rates."""
+    """The factors of the product of `left` and `right`: for each unknown, exponents are added, and so are rates."""
     if not left or not right:
         return left or right
     total = {name: (j, r) for name, j, r in left}

@@ -319,10 +319,10 @@ class _Nearest:
         self.sides = [replace(side, strict=True) for side in sides if side.coefficients]
 
     def is_around(self, system: Sequence[Halfspace], point: Mapping[int, Fraction]) -> bool:
-        """Return True if an intersection of half-spaces, `system`, is proved to be inside of all `sides`.
+        """Return True if an intersection of half-spaces, `system`, is proved to lie in each half-space of `sides`.
 
-        `point` maps slots to the coordinates of any point of the intersection. If this point is outside of a side, the
-        result is False without further work.
+        `point` maps slots to the coordinates of any point of the intersection. If this point is outside one of `sides`,
+        the result is False without further work.
         """
         coordinates = {**dict.fromkeys(self.slots, _ZERO), **point}
         return all(side.value(coordinates) > 0 for side in self.sides) and all(

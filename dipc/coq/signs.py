@@ -116,7 +116,7 @@ class CoqSum:
 
     @property
     def derivative(self) -> CoqSum:
-        """The derivative of the sum by t, without terms that vanish."""
+        """The derivative of the sum with respect to t, without terms that vanish."""
         result: dict[tuple[int, int], int] = {}
         for (k, j), c in self.items:
             if j:

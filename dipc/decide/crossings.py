@@ -131,8 +131,9 @@ def failing_stretches(
 ) -> list[Stretch]:
     """Return the maximal intervals within `interval` on which `obligation` fails, in increasing order.
 
-    It fails where bound < 1 - beta. Each interval is a pair of cuts. At an end inside `interval`, bound and 1 - beta
-    are equal. `bounds` measures events, and `limits` bound the work. Raises Undecided if the ends are not found.
+    It fails where bound < 1 - beta. Each interval is a pair of cuts: its ends, each with the side on which it lies. At
+    an end inside `interval`, bound and 1 - beta are equal. `bounds` measures events, and `limits` bound the work.
+    Raises Undecided if the ends are not found.
     """
     return _Question(obligation, bounds, limits).failing(interval)
 
@@ -260,7 +261,7 @@ class _Question:
     def failing(self, interval: Interval) -> list[Stretch]:
         """Return the maximal intervals within `interval` on which the obligation fails, as pairs of cuts.
 
-        Raises Undecided.
+        A cut is an end of an interval, with the side on which the interval lies. Raises Undecided.
         """
         search = self._search(self._bound, self._beta, interval)
         slack = search.normal_slack()

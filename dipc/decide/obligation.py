@@ -166,7 +166,7 @@ __all__ = ["Bound", "Obligation", "Share"]
 
 @frozen
 class Obligation:
-    """The inequality `bound` >= 1 - `beta` for every value of a variable in `intervals`, at least one.
+    """The inequality `bound` >= 1 - `beta` for every value of a variable in `intervals`, a nonempty list.
 
     The variable is eps, or distance·eps for a claim about every distance. An engine decides an obligation, and returns
     a `Decision`.

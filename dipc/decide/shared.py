@@ -127,7 +127,7 @@ def form_text(form: Closed | None, reason: str | None) -> str:
 
 
 def read_form(text: str) -> Closed | str:
-    """Return the closed form, or the reason, that `form_text` writes as `text`. Raises Unreadable."""
+    """Return what `form_text` wrote as `text`: a closed form, or the reason why there is none. Raises Unreadable."""
     try:
         form, reason = json.loads(text)
         result = read_closed(form) if reason is None else reason

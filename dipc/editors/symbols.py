@@ -208,7 +208,7 @@ class Worker:
         self._ending = threading.Lock()
 
     def ask(self, function: Callable[[str], _R], text: str) -> _R:
-        """Return the result of `function` for `text`; raise WorkStopped if `stop` is called before."""
+        """Return the result of `function` for `text`; raise WorkStopped if `stop` is called before it is known."""
         with self._turn:
             with self._ending:
                 connection = self._started()

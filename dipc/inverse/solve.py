@@ -720,9 +720,9 @@ def solve_question(
 
 
 def _with_typed_eps(solution: Solution) -> Solution:
-    """Return `solution` with the irrational ends of eps that the user typed in place of rationals close to them.
+    """Return `solution` with each irrational end of eps, such as ln(2), as the user typed it.
 
-    An example of an irrational end is ln(2).
+    The search uses a rational number close to such an end.
     """
     ends = solution.question.ends
     result = replace(solution, scopes=with_typed_scopes(solution.scopes, ends))

@@ -210,7 +210,7 @@ class HoldingSet:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the claim is proved on all of `held`."""
+        """Whether the claim is proved at every value at which no exact inequality fails, those in `held`."""
         return all(
             len(one) == len(other)
             and all(

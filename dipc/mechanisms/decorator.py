@@ -161,8 +161,8 @@ class Mechanism:
     def prob(self, input: Mapping[str, object], output: Mapping[str, object] | None = None, **given: Any) -> Any:  # noqa: A002 - the library's name
         """Return all answers with their probabilities at `input`, or the probability of one `output`.
 
-        If `output` is given, `given` may have `gamma`: real and int values within this distance count as equal to the
-        output's.
+        If `output` is given, the keyword `gamma` of `given` is allowed: real and int values within this distance count
+        as equal to those of `output`.
         """
         return self.program.outcomes(input) if output is None else self.program.probability(input, output, **given)
 

@@ -157,7 +157,8 @@ def shown(record: object, fields: str) -> list[tuple[str, str | None]]:
 def value_text(value: object) -> str | None:
     """Return the text of `value`, the field of a record; None for None.
 
-    An exact number has its decimal, and an enclosure its proved digits. Inputs and outputs are lists of assignments.
+    An exact number is followed by its decimal, and an enclosure is shown by its proved digits. Inputs and outputs are
+    lists of assignments.
     """
     match value:
         case None | str():

@@ -304,7 +304,7 @@ def counted_exits(
 
 
 def _counter(flow: Flow) -> int | None:
-    """Return the slot of a variable that many instructions of `flow` add to, or None if there is none.
+    """Return the slot of a variable to which many instructions of `flow` add, or None if there is none.
 
     Up to the last of these instructions, no other instruction uses the variable.
     """

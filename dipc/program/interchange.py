@@ -211,7 +211,7 @@ def _exchanged_draws(
 
 
 def _is_unchanged(run: SymbolicRun, names: Mapping[Node, Node]) -> bool:
-    """Return True if replacing expressions by `names` changes neither the outputs nor the draws of `run`.
+    """Return True if no output or draw of `run` changes when expressions are replaced as `names` says.
 
     Each output has to stay the same expression. Each draw has to become one of the same law, whose parameters are those
     of the draw with the expressions replaced.

@@ -94,8 +94,8 @@ class _Plan:
 class Probabilities:
     """The probabilities of the answers of one program, as closed forms in eps; equal functions are the same object.
 
-    Inputs and outputs are cells, values with the text shown for them. Cells are compared by identity: all must be of
-    one table, or of one pool.
+    Inputs and outputs are cells, values with the text shown for them. Cells are compared by identity, so all must come
+    from one table, or from one `CellPool`.
     """
 
     def __init__(self, flow: Flow, limits: Limits, choices: Choices, measurer: Measurer | None = None) -> None:

@@ -150,7 +150,7 @@ class _Search:
         return order, layers
 
     def _first_demand(self, states: Iterable[State]) -> int | None:
-        """Return the input that is read first on some path from `states`; None if no unread input is read."""
+        """Return the first unread input that is found on a path from `states`, or None if no path reads one."""
         queue = _Queue(self._steps)
         for state in states:
             queue.add(state)

@@ -475,7 +475,7 @@ class LongRows(CountedRows):
         self.every: Sequence[RowResult] | None = None
 
     def add(self, answer: ChunkAnswer) -> None:
-        """Add the counts and the scopes of `answer`, the result for a chunk."""
+        """Add the counts of `answer`, the result for a chunk, and the values of eps where its rows are not vacuous."""
         self._counts += answer.counts
         for scope in answer.scopes:
             self._scopes.setdefault(scope)

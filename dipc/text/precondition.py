@@ -75,7 +75,7 @@ class Precondition:
 
     @property
     def stands_for_all(self) -> bool:
-        """Whether reports are about all inputs of a program that clips them, as the field `clipped` describes."""
+        """Whether reports are about all inputs, because the program clips inputs to those of this condition."""
         return self.clipped is not None
 
     def holds(self, values: Mapping[int, Value]) -> bool:

@@ -615,9 +615,9 @@ def check_document(
 ) -> Accepted:
     """Check every step of `document`, and return what it proves. Raises Rejected naming the first wrong step.
 
-    Charges its work to `budget`. `facts` are lines for the report, by topic: "program", "constants" or columns such as
-    "rows". Each says that this part of `document` was compared with a file of the user. If a claim is `expected`, the
-    result says whether it is met.
+    Charges its work to `budget`. `facts` are lines for the report, by topic: "program", "constants", "rows" or "dd".
+    Each says that this part of `document` was compared with a file of the user. If a claim is `expected`, the result
+    says whether it is met.
     """
     with in_step("answers"):
         budget.answers = Answers(_object(document.data.get("answers", {})))

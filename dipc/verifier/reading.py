@@ -458,10 +458,10 @@ def by_name(reader: Reader[T]) -> Reader[dict[str, T]]:
 
 
 def fields(value: object, table: Table, optional: Table | None = None) -> list[Any]:
-    """Return the values of the object `value`: all names of `table`, perhaps some of `optional`, and no others.
+    """Return the values of the fields of the object `value` that `table` and `optional` name; it has no others.
 
-    The values come in the order of `table`, then of `optional`, with None for an optional name that is absent. Raises
-    Rejected.
+    `table` and `optional` map names to readers of values. The values come in the order of `table`, then of `optional`,
+    with None for an optional field that is absent. Raises Rejected if a field is missing, unknown or malformed.
     """
     given = by_name(anything)(value)
     for name in table:

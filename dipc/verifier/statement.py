@@ -889,7 +889,7 @@ class OfAllPairs(OfPrivacy):
 
 @dataclass(frozen=True)
 class Both(Statement):
-    """The theorem of two certificates together: one number suffices, and a smaller number does not.
+    """The theorem of two certificates together: a number suffices for the claim, and each smaller number does not.
 
     The verdict says in words what the two imply about the number.
     """

@@ -337,7 +337,7 @@ def _each(group: _Group, within: Neighborhood, limits: Limits) -> list[tuple[dic
 
 
 def pairs_in(ranges: Sequence[Extent], first: int, moved: int) -> list[Halfspace]:
-    """Return the half-spaces for the inputs u and u + d both to be in the box with the `ranges`.
+    """Return half-spaces that hold exactly if the inputs u and u + d are both in the box with the `ranges`.
 
     Keys of u begin at `first`, those of d at `moved`.
     """

@@ -493,7 +493,7 @@ class LeastCosts:
     def __init__(self, program: Program) -> None:
         """Compute the exits of `program`.
 
-        Raises Undecided for choices, and for other than Laplace and one-sided noise.
+        Raises Undecided for choices, and for noise other than Laplace and one-sided noise.
         """
         self._program = program
         self._exits = aligned_exits(program)

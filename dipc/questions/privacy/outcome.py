@@ -97,7 +97,7 @@ class PrivacyClaim:
 
     @property
     def scale(self) -> ExpPoly:
-        """The factor e^budget of the second probability in the claim, as a function of eps."""
+        """The factor ratio·e^(budget·eps) of the second probability in the claim, as a function of eps."""
         return power(self.budget) * self.ratio
 
     @property
