@@ -100,7 +100,10 @@ class AffineRates:
         ]
 
     def evaluate(self, values: Values) -> Rates:
-        """Return the rates at the `values` of the constants, in order, even if some rates are not positive."""
+        """Return the rates of all noises at these `values` of the constants, in the order of the noises.
+
+        Some of these rates may be 0 or negative.
+        """
         moves = [value - base for value, base in zip(values, self._base, strict=True)]
         return tuple(
             [
@@ -111,9 +114,10 @@ class AffineRates:
 
     @property
     def are_distinguishable(self) -> bool:
-        """True if, at the first values given, two noises have equal rates only if they have equal rates at all values.
+        """True if any two noises with equal rates at the first values of the constants have equal rates at all values.
 
-        The *values* are those of the constants. `AffineRates` was made from several values, each with its rates.
+        An `AffineRates` is made from several vectors of values, each with its rates; the *first values* are the first
+        vector.
         """
         functions = set(zip(self.own, *self._slopes, strict=True))
         return len(functions) == len(set(self.own))
@@ -522,7 +526,7 @@ class BoxSearch:
     def refine(self, enough: Fraction, most: int) -> Iterator[int]:
         """Split boxes until `lower` is at least `enough`, or until `most` boxes were examined.
 
-        Yield, before each box is examined, the number of boxes counting this one. Raises Undecided.
+        Before each box is examined, yield the number of boxes examined so far, this one included. Raises Undecided.
         """
         while self._heap and self._heap[0][0] < enough and self.looked_at < most:
             bound, _, cell = self._heap[0]

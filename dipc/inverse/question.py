@@ -252,9 +252,10 @@ NEAR_A_TIE = "the probability is too close to 1 - beta to tell which is greater 
 
 
 def holds_around(obligation: Obligation, engine: Engine) -> bool:
-    """Return True if `engine` proves `obligation`, a claim about one irrational eps inside of its intervals.
+    """Return True if `engine` proves `obligation`, which is about one irrational eps inside its intervals.
 
-    False means that it fails on all of the intervals. If it fails on a part only, Undecided is raised.
+    The result is False if the obligation fails at every point of its intervals. Raises Undecided if neither is known,
+    for example because the obligation fails on a part of them only.
     """
     if engine.holds(obligation):
         return True
@@ -267,11 +268,11 @@ def holds_around(obligation: Obligation, engine: Engine) -> bool:
 class Inequality:
     """The inequality `bound` >= 1 - `beta`, for all values of `variable` in `intervals`.
 
-    - `bound` is `stated`, a sum of probabilities of events, as a function of the variable.
-    - `rows` are the numbers of the cases that need the inequality.
+    - `stated` is a sum of probabilities of events, and `bound` is its value as a function of the variable.
+    - `rows` are the numbers of the cases whose proof needs the inequality.
     - `sharpness`: if it is `BOUND`, the claim may hold where the inequality fails. Otherwise the claim fails there too.
     - `power` and `start`: in a question about every m, a union bound is a polynomial in m - `start`. The inequality is
-      then about its coefficient of (m - start)^`power`.
+      then about the polynomial's coefficient of (m - start)^`power`.
     - `summand` is None if `beta` is the beta of the claim. Otherwise `beta` is another function, such that the claim
       follows from the inequality, and `summand` says how the two betas are related.
     - `is_around`: the claim is about a single irrational eps inside `intervals`.
@@ -302,7 +303,11 @@ class Inequality:
         return Obligation(self.stated, self.beta, self.intervals)
 
     def holds(self, engine: Engine) -> bool:
-        """Return True if `engine` proves the inequality, and False if it fails, as `holds_around` says."""
+        """Return True if `engine` proves the inequality, and False if the inequality fails. Raises Undecided.
+
+        If the claim is about a single irrational eps, False means that the inequality fails at every point of its
+        intervals.
+        """
         return holds_around(self.obligation, engine) if self.is_around else engine.holds(self.obligation)
 
     @property
@@ -338,9 +343,9 @@ class Stopped(KeyboardInterrupt):
 class Claims:
     """The inequalities of a question, measured: `distinct` has each different inequality once.
 
+    - `every` has all cases of the `question`, and `intervals` has the eps of its claim.
     - `unknown` are the cases that could not be measured, with the reasons.
-    - `vacuous` is the number of cases that claim nothing.
-    - `every` has all cases, and `intervals` the eps of the claim.
+    - `vacuous` is the number of cases at which the claim is vacuous.
     - `warnings` point out where the claim may not mean what it seems to.
     """
 
@@ -373,9 +378,10 @@ class Claims:
         return alpha is None or (isinstance(alpha.tree, Name) and alpha.tree.name == "dd")
 
     def scopes(self, factor: Fraction = Fraction(1)) -> Mapping[str, ClaimScope]:
-        """Return, for each variable of an inequality, the values at which some case claims something.
+        """Return, by the name of each variable of inequalities, the values at which the claim is not vacuous.
 
-        The claim is the one with beta multiplied by `factor`; it claims something where this product is less than 1.
+        The claim is the one with beta multiplied by `factor`. It is not vacuous at a value if this product is less than
+        1 there for some case.
         """
         by_variable: dict[str, list[ClaimScope]] = {}
         for claimed in self.distinct:
@@ -408,7 +414,10 @@ _NO_ERROR = PiecewiseForm(ExpPoly.ZERO)
 
 
 def with_typed_scopes(scopes: Mapping[str, ClaimScope], ends: TypedEnds) -> Mapping[str, ClaimScope]:
-    """Return `scopes` with the irrational `ends` that the user typed in place of the rationals next to them."""
+    """Return `scopes` with the irrational ends that the user typed in place of rationals close to them.
+
+    `ends` maps each of these rationals to the irrational end that it replaces.
+    """
     if not ends:
         return scopes
     return {name: replace(scope, where=with_typed_ends(scope.where, ends)) for name, scope in scopes.items()}
@@ -417,14 +426,14 @@ def with_typed_scopes(scopes: Mapping[str, ClaimScope], ends: TypedEnds) -> Mapp
 def claim_scopes(claim: Claim, limits: Limits) -> Mapping[str, ClaimScope]:
     """Return {"eps": the eps at which `claim` is not vacuous for some row of its table}.
 
-    The result is empty if all rows are vacuous. The eps are found within `limits`.
+    The result is empty if all rows are vacuous. `limits` bound the work of finding the eps.
     """
     scopes = [claim_scope(terms.beta, claim.intervals, limits) for _, terms in claim.compiled() if not terms.vacuous]
     return {str(Variable.EPS): join_scopes(scopes)} if scopes else {}
 
 
 def interrupted_before(rest: Sequence[Inequality]) -> UnknownCases:
-    """Return the cases that need one of the inequalities `rest`, which Ctrl-C left undecided, as unknown cases."""
+    """Return, as unknown cases, those that need an inequality of `rest`: Ctrl-C left these inequalities undecided."""
     return UnknownCases(INTERRUPTED, tuple(sorted({number for claimed in rest for number in claimed.rows})))
 
 
@@ -536,10 +545,11 @@ _STEEP = 10**9
 
 
 def rational_at_irrational_eps(question: Question, claimed: Inequality, ends: Cell, *, scale: bool) -> Fraction | None:
-    """Return a rational r between `ends` that is the least beta at the irrational eps of `question`.
+    """Return a rational between `ends` that is the least beta at the single irrational eps of `question`.
 
-    If `scale` is True, r is the least factor of beta instead. It is proved that all cases of the question hold with r,
-    and that `claimed` fails with every smaller number. The result is None if no r is found.
+    If `scale` is True, the rational is instead the least number by which the question's beta may be multiplied. All
+    cases of the question are proved with this rational, and the inequality `claimed` is proved to fail with every
+    smaller number. The result is None if no such rational is found.
     """
     around, outside = question.around, question.outside
     candidate = simplest_between(*ends, lower_closed=True, upper_closed=True)
@@ -562,9 +572,9 @@ def rational_at_irrational_eps(question: Question, claimed: Inequality, ends: Ce
 
 
 def suffices_at_ends(question: Question, number: Fraction, *, scale: bool) -> bool:
-    """Return True only if `question` is proved with `number` as its beta, also at the irrational ends of its intervals.
+    """Return True if `question` is proved with `number` as its beta, also at the irrational ends of its intervals.
 
-    If `scale` is True, its beta is multiplied by `number` instead.
+    If `scale` is True, the beta is the question's own, multiplied by `number`. False says only that no proof was found.
     """
     if number.denominator > _MOST_DENOMINATOR or question.outside is None:
         return False
@@ -626,7 +636,7 @@ _SAMPLES = tuple(Fraction(4) ** power for power in range(-4, 5))
 def _exact_at_first_distances(case: ClassCase) -> Iterator[ProofStep]:
     """Yield proof steps for the inputs of `case` with dd(u) = 1, for those with dd(u) = 2, and so on up to 6.
 
-    A distance is left out if the least probability of its inputs is not known exactly.
+    A distance is left out if the least probability of a right answer, over its inputs, is not known exactly.
     """
     for distance in FIRST_DISTANCES:
         with suppress(Undecided):
@@ -657,10 +667,11 @@ def _best_steps(case: ClassCase, first: Sequence[ProofStep], engine: Engine) -> 
 
 
 def _shortfall(proof: Proof, engine: Engine) -> Fraction:
-    """Return by how much the slacks of `proof` are negative at some sample values; 0 only if the proof holds.
+    """Return a number that says how far `proof` is from holding; it is 0 only if the proof holds.
 
-    The number serves to compare proofs. If an obligation fails, the number is positive even if no sample value shows
-    this. `engine` decides the obligations. Raises Undecided.
+    The number serves to compare proofs. It grows with the amounts by which bounds of obligations are too small at some
+    sample values. If an obligation is not proved, the number is positive even if no sample value shows this. `engine`
+    decides the obligations. Raises Undecided.
     """
     most = Fraction(0)
     for obligation in proof.obligations:

@@ -720,9 +720,9 @@ def solve_question(
 
 
 def _with_typed_eps(solution: Solution) -> Solution:
-    """Return `solution` with each irrational end of eps, such as ln(2), as the user typed it.
+    """Return `solution` with the irrational ends of eps that the user typed, such as ln(2), in place of rationals.
 
-    The search uses a rational number close to such an end.
+    The search used a rational close to each of these ends.
     """
     ends = solution.question.ends
     result = replace(solution, scopes=with_typed_scopes(solution.scopes, ends))
@@ -919,18 +919,18 @@ class Intervals(Record):
 
     @property
     def status(self) -> Status:
-        """The joint status: "undecided" if some interval is, else "none" if some interval is missing, else "solved"."""
+        """The joint status: "undecided" if some solution is undecided, else "none" if some is "none", else "solved"."""
         statuses = {solution.status for solution in self.solutions.values()}
         return next(status for status in (Status.UNDECIDED, Status.NONE, Status.SOLVED) if status in statuses)
 
     @property
     def eps(self) -> str:
-        """The text of the intervals of the claim."""
+        """The intervals of eps in the claim, as a text."""
         return next(iter(self.solutions.values())).eps
 
     @property
     def intervals(self) -> dict[str, Any]:
-        """The solutions as JSON objects, by side."""
+        """The solutions as JSON objects; each key is a kind of interval: "both", "lower" or "upper"."""
         fields = "status *details remark:nonempty"
         return {str(side): json_object(solution, fields) for side, solution in self.solutions.items()}
 
@@ -962,7 +962,10 @@ def interval(program: ProgramGiven, table: TableGiven | None = None, **given: Un
 def release_intervals(
     program: Program, table: TableGiven | None, options: Options, engine: Engine | None = None
 ) -> Intervals:
-    """The result of `interval` for `program` and `table`, with `options` as one object; `engine` decides the claims."""
+    """Return the result of `interval` for `program` and `table`, with all options in the object `options`.
+
+    `engine` decides the claims; None makes a new engine.
+    """
     core = program.core
     outputs = tuple([slot.name for slot in core.output_slots if slot.is_symbolic])
     if not outputs or not core.has_product_distance or core.side is not None:

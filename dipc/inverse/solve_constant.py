@@ -66,7 +66,7 @@ _MOST, _MOST_POWER, DIGITS = 10_000, 12, 10
 
 @frozen
 class ConstantGrid:
-    """The values of the constant `name` to decide, increasing."""
+    """The values of the constant `name` for which a claim is to be decided, in increasing order."""
 
     name: str
     values: tuple[Fraction, ...]
@@ -169,9 +169,9 @@ class ConstantSolution(Record):
 
     @property
     def least(self) -> Fraction | tuple[Fraction, Fraction] | None:
-        """The least value with a proved claim, or two decimals between which the proved values begin.
+        """The least value for which the claim is proved, or two decimals between which the proved values begin.
 
-        None if no claim is proved, or if the search found a place where the proved values end.
+        None if the claim is proved for no value, or if the search found a place where the proved values end.
         """
         if self.edge is not None:
             return self.edge.ends if self.edge.begins else None
@@ -179,9 +179,9 @@ class ConstantSolution(Record):
 
     @property
     def greatest(self) -> Fraction | tuple[Fraction, Fraction] | None:
-        """The greatest value with a proved claim, or two decimals between which the proved values end.
+        """The greatest value for which the claim is proved, or two decimals between which the proved values end.
 
-        None if no claim is proved, or if the search found a place where the proved values begin.
+        None if the claim is proved for no value, or if the search found a place where the proved values begin.
         """
         if self.edge is not None:
             return None if self.edge.begins else self.edge.ends
@@ -419,9 +419,10 @@ def is_threshold(program: Program, table: TableGiven | None, name: str, options:
 def _required_outputs(program: Program, table: TableGiven | None, name: str, options: Options) -> list[_Wanted] | None:
     """The finite inputs of all rows or regions, each with the outputs that the claim requires there.
 
-    In a pair (finite inputs, outputs), a real or int output is None. The claim is that of `program`, `table` and
-    `options`. The result is None if a `metric` defines distances of answers, if a row's own claim mentions the constant
-    `name`, or if the question is about every value of some constant. Raises Undecided and DiagnosticError.
+    The result has pairs (finite inputs, outputs), with None in place of each real or int output. The claim is that of
+    `program`, `table` and `options`. The result is None if a `metric` defines distances of answers, if a row's own
+    claim mentions the constant `name`, or if the question is about every value of some constant. Raises Undecided and
+    DiagnosticError.
     """
     question = read_question(program, table, options)
     core = program.core

@@ -210,7 +210,7 @@ class HoldingSet:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the claim is proved at every value at which no exact inequality fails, those in `held`."""
+        """Whether the claim is proved at every value in `held`, that is, wherever no exact inequality fails."""
         return all(
             len(one) == len(other)
             and all(
@@ -227,15 +227,15 @@ class HoldingSet:
 
     @property
     def unproved_rows(self) -> tuple[int, ...]:
-        """The cases with a bound that fails somewhere and is not exact."""
+        """The numbers of the cases with an inequality that fails somewhere and is not exact."""
         return _rows(claimed for stretches in self.unproved for _, claimed in stretches)
 
     @property
     def preventing_rows(self) -> tuple[int, ...]:
-        """The cases that fail right before the least value of `held`.
+        """The numbers of the cases that fail right before the least value in `held`.
 
-        If `held` is empty, they are one case that fails at all values, or, without such a case, all cases that fail
-        somewhere.
+        If `held` is empty, they are the cases of one inequality that fails at all values. Without such an inequality,
+        they are all cases that fail somewhere.
         """
         every = [entry for failures in self.failing for entry in failures]
         holds = next((stretches[0] for stretches in self.held if stretches), None)
@@ -408,9 +408,10 @@ def _rows(of: Iterable[Inequality]) -> tuple[int, ...]:
 
 
 def _holds_from_least_on(held: Sequence[list[Stretch]], intervals: Sequence[Interval]) -> bool:
-    """True if there is an eps in `held` from which on every eps of the question is in `held`, and none before it.
+    """True if `held` has exactly the eps of the question from some eps on.
 
-    `held` has, for each of `intervals`, the stretches where the claim holds; some stretch exists.
+    For each of `intervals`, the eps of the question, `held` has the stretches where the claim holds; some stretch
+    exists.
     """
     remaining = [(stretches, cuts(interval)) for stretches, interval in zip(held, intervals, strict=True)]
     while remaining and not remaining[0][0]:

@@ -89,7 +89,7 @@ class _Claimed:
 
 
 class _Search:
-    """A search for the least gamma with which all rows hold.
+    """A search for the least gamma with which the claim holds at all rows of a table.
 
     A row is dropped once another row is known to need a larger gamma.
     """

@@ -104,7 +104,7 @@ _DIGITS = (12, 9, 6, 3, 2, 1)
 
 
 class EnclosedNumber(QuotientValue):
-    """A number known by one fixed enclosure, which cannot be refined."""
+    """A number of which only one enclosure is known; the enclosure cannot be made narrower."""
 
     __slots__ = ()
 
@@ -260,7 +260,7 @@ class TightSpot:
 
     @property
     def place(self) -> Cell | str | None:
-        """The enclosure of the place, None for infinity, or "all" for every value."""
+        """The enclosure `eps`, None for the limit at infinity, or "all" if the factor is needed at every value."""
         return "all" if self.everywhere else self.eps
 
 
@@ -693,9 +693,10 @@ def _lesser_enclosed(every: Sequence[Inequality], factors: Factors) -> set[int]:
 
 
 def _little_less(peaks: Sequence[Peak], digits: int) -> Fraction | None:
-    """Return v·(1 - 10^(1 - n)), where v is the lower bound of the only enclosed peak, and n is `digits`, at least 2.
+    """Return a number slightly below the value of the only peak whose value is known by an enclosure alone.
 
-    The result is None unless exactly one of `peaks` has a value that is only enclosed.
+    The number is v·(1 - 10^(1 - n)), where v is the lower end of the enclosure, and n is `digits`, but at least 2. The
+    result is None if `peaks` has no such peak, or several.
     """
     values = [peak.value.low for peak in peaks if isinstance(peak.value, EnclosedNumber)]
     return values[0] * (1 - Fraction(1, 10 ** max(1, digits - 1))) if len(values) == 1 else None
@@ -750,9 +751,11 @@ def _improved(claims: Claims, known: Sequence[Inequality], factors: Factors, dig
 
 
 def _least_needing(case: ClassCase, first: list[Inequality], factors: Factors, enough: Fraction) -> list[Inequality]:
-    """The inequalities of the rule that needs the least factor for `case`; `first` are those of its first rule.
+    """Return the inequalities of the rule with which `case` needs the least factor.
 
-    `factors` finds what an inequality needs. The search ends at a factor of at most `enough`.
+    The result is `first`, the inequalities of the first rule, if no rule has a known factor, or if an inequality cannot
+    be measured. `factors` finds the factor that an inequality needs. The search ends once a rule needs at most the
+    factor `enough`.
     """
     choice = case.least_needing(partial(factors.needed, case.number), enough)
     if choice.needed is None:
@@ -872,7 +875,7 @@ def _at_distances(case: ClassCase, factors: Factors) -> tuple[list[Inequality] |
 def _measured_inequalities(case: ClassCase, steps: Sequence[ProofStep], factors: Factors) -> list[Inequality]:
     """The inequalities of `case` in the proof `steps`; empty if the factor that one of them needs is not known.
 
-    `factors` finds what an inequality needs.
+    `factors` finds the factor that an inequality needs.
     """
     found, unknown = measure_inequalities([(case.number, one) for one in steps], factors.engine)
     try:
@@ -895,9 +898,9 @@ def _merge_cases(every: Mapping[int, Sequence[Inequality]]) -> list[Inequality]:
 
 
 def _with_greatest(answer: Tightest, candidates: Sequence[tuple[Peak, Inequality]], limits: Limits) -> Tightest:
-    """Return `answer` with the greatest factor of `candidates`, or the factor 0 without candidates.
+    """Return `answer` with the greatest factor of `candidates`, or with the factor 0 if there are none.
 
-    `candidates` are peaks with their inequalities, and are compared within `limits`.
+    `candidates` has pairs (peak, its inequality). `limits` bound the work.
     """
     digits = answer.digits
     best = highest((peak for peak, _ in candidates), digits)
@@ -919,7 +922,10 @@ def _cell(best: Highest, digits: int) -> Cell:
 
 
 def _kappa(best: Highest) -> int:
-    """Return the largest integer k >= 1 such that `best`, the greatest value of a function, is at most 1/k; else 0."""
+    """Return the largest integer k >= 1 such that `best`, the greatest value of a function, is at most 1/k.
+
+    The result is 0 if there is no such k.
+    """
     if best.is_infinite:
         return 0
     low, high = best.enclosure(DIGITS)
@@ -961,8 +967,8 @@ class Factors:
     """A finder of the factors that inequalities need: the maxima of (1 - Pr)/beta over eps, each computed once.
 
     A maximum is infinite if no factor suffices. Two quotients that are equal after eps is multiplied by a constant
-    share one maximum, as the same Python object. An example are two rows if each distance of one is a constant times
-    that of the other.
+    share one maximum, as the same Python object. For example, two rows have such quotients if each distance of one row
+    is a constant times that of the other.
     """
 
     def __init__(self, engine: Engine, digits: int) -> None:
@@ -1066,7 +1072,7 @@ class Factors:
         return None
 
     def _joint(self, missing: ExpPoly, cell: FormCell) -> Fraction | Root | None:
-        """The upper end of `cell`, if (1 - Pr)/beta is continuous at this end; else None. `missing` is 1 - Pr."""
+        """Return the upper end of `cell` if (1 - Pr)/beta is continuous at this end, else None; `missing` is 1 - Pr."""
         end = cell.upper.value
         if end is None or all(vanishes_at(f, end, self._limits) for f in (cell.numerator, missing)):
             return None

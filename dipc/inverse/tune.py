@@ -177,7 +177,7 @@ class Tuned(Record):
 
     @property
     def gap_decimal(self) -> Fraction | None:
-        """The relative gap, rounded up to a decimal."""
+        """The relative gap, rounded up to six decimal places; None if no gap is proved."""
         return None if self.relative_gap is None else Fraction(ceil(self.relative_gap * 10**6), 10**6)
 
 
@@ -215,9 +215,9 @@ def tune(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack
 
 
 def tune_options(program: Program, table: TableGiven | None, options: Options) -> Tuned:
-    """The result of `tune` for `program` and `table`, with `options` as one object.
+    """Return the result of `tune` for `program` and `table`, with all options in the object `options`.
 
-    After Ctrl-C it is the result so far, `interrupted`.
+    After Ctrl-C it is the result so far, with `interrupted` set.
     """
     ranges = [options.vary] if isinstance(options.vary, str) else list(options.vary)
     varied = tuple(map(Varied.parse, ranges))
