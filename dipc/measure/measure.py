@@ -152,8 +152,9 @@ class Measurer:
         """Return independent factors whose probabilities multiply to that of `event`, or None if the probability is 0.
 
         A factor is a probability in closed form, a tree of real noises whose probability is not computed yet, or an
-        integral or series that encloses a probability. A tree counts with its probability at `stretch`·eps, where
-        `stretch` is a field of the tree. Raises LimitReached if the closed form of one part is too long.
+        integral or series that encloses a probability. The probability that a tree stands for is its own at
+        `stretch`·eps, where `stretch` is a field of the tree. Raises LimitReached if the closed form of one part is too
+        long.
         """
         if isinstance(event, RunGraph):
             return [self.measure(event)]
@@ -263,9 +264,9 @@ class Measurer:
     def _system(self, system: DifferenceSystem, budget: _Budget, depth: int) -> Closed:
         """Return the probability of `system`.
 
-        `budget` counts the systems into which cycles are split, and raises LimitReached. `depth` is 0 for the system of
-        the event itself. Otherwise it is 1 plus the number of splits that have led to `system`, from which inequalities
-        that others imply have been removed.
+        `budget` counts the systems into which cycles are split, and raises LimitReached if they are too many. `depth`
+        is 0 for the system of the event itself. Otherwise it is 1 plus the number of splits that have led to `system`,
+        and inequalities that others imply have been removed from `system`.
         """
         components = self._parts_of(system)
         means, lower, unit = system.means, system.lower, system.unit
@@ -741,7 +742,7 @@ class EnclosedForm:
         """Return proved rationals (lo, hi) with lo <= value at `eps` <= hi, for `eps` > 0.
 
         They agree to approximately `digits` digits unless the value is tiny. Raises Undecided past a limit, and
-        ValueError if `eps` is not `only_at`.
+        ValueError if the value is known only at another eps, `only_at`.
         """
         point = exact_eps(eps)
         if self.only_at not in (None, point):

@@ -104,8 +104,9 @@ _Future = tuple[object, ...]
 class _Passing(Generic[_Function]):
     """Computes the probability of a run graph, node by node from its end back to its start.
 
-    For each node it computes a function F of the noise that is live there: the probability that a run from the node to
-    the end satisfies its conditions. Functions for nodes with the same future are computed once.
+    The live noise of a node is the one noise that steps before the node and steps after it both mention; a node may
+    have none. For each node a function F of its live noise is computed: the probability that a run from the node to the
+    end satisfies its conditions. Functions for nodes with the same future are computed once.
     """
 
     def __init__(self, graph: RunGraph, system: _System, kind: type[_Function], one: _Function, meter: Meter) -> None:
@@ -168,7 +169,7 @@ class _Passing(Generic[_Function]):
         return numbers
 
     def _future(self, step: RunStep, links: _Links, goal: int | None) -> _Future:
-        """Return a key for `step`: steps with equal keys have equal probabilities that they and all later steps hold.
+        """Return a key for `step`; steps with equal keys hold, with all later steps, with equal probabilities.
 
         The key does not name the noise that is live before the step. `links` has the ranges that the step requires of
         differences of noises. `goal` is the number of the function of the node after the step, or None if this node has

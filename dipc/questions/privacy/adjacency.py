@@ -42,7 +42,11 @@ Move = Mapping[int, Fraction]
 
 
 class Distance(Enum):
-    """The distance of two inputs: the greatest move of a value, the sum of the moves, or how many values differ."""
+    """The distance of two inputs.
+
+    LINF is the greatest difference of a value between the two inputs, L1 the sum of these differences, and HAMMING the
+    number of values that differ.
+    """
 
     LINF = "linf"
     L1 = "l1"
@@ -283,12 +287,14 @@ def read_pairs(
 ) -> Pairs | EveryPair:
     """Return the pairs among the `inputs` of `program` that are adjacent by `adjacency`.
 
-    `inputs` is read by `parse_inputs`. If every input is finite, "all" and None both mean all pairs of the domains;
-    beyond `limits` the result is then EveryPair. If the adjacency is a file, its pairs are returned, and `inputs` is
-    None. With `alike`, one pair represents all pairs that differ in the order of interchangeable inputs.
+    `inputs` is read by `parse_inputs`. If every input is finite, "all" and None both mean all pairs of the domains; the
+    result is EveryPair if there are more of them than `limits` allows. If the adjacency is a file, its pairs are
+    returned, and `inputs` must be None. With `alike`, one pair represents all pairs that differ in the order of
+    interchangeable inputs.
 
     Both inputs of a pair satisfy `requires`. Raises DiagnosticError if there is no pair, if infinitely many would have
-    to be enumerated, and for a file that cannot be read; LimitReached if too many inputs are named.
+    to be enumerated, and for a file that cannot be read. Raises LimitReached if the inputs that the user listed, or
+    their pairs, exceed `limits`.
     """
     if isinstance(adjacency, Path):
         if inputs is not None:
@@ -416,8 +422,9 @@ def _related(
 ) -> list[tuple[int, int]]:
     """Return the pairs of `points` that are adjacent by `adjacency`, as pairs of indices.
 
-    The points are all combinations of the choices of `inputs`, and the last choice varies fastest: the index of a point
-    is a number whose digits are the indices of its values. Raises LimitReached for more pairs than `limits` allows.
+    The points are all combinations of the values that `inputs` lists for each input, and the last input varies fastest.
+    So the index of a point is a number whose digits are the indices of its values. Raises LimitReached for more pairs
+    than `limits` allows.
     """
     assert len(set(points)) == len(points), "every input is listed once"
     near = [[adjacency.steps(value, choices) for value in choices] for choices in inputs.choices]

@@ -79,9 +79,9 @@ class AlignedExit:
     def changes(self, onto: AlignedExit | None = None) -> tuple[list[Halfspace], list[Halfspace]]:
         """Return the conditions under which a shift of the noises makes up for a move of the inputs.
 
-        The shift leads from this exit into the exit `onto`, which corresponds to this exit, and is this exit by
-        default. The conditions are two lists of forms over the shifts of the noises and the moves of the inputs: forms
-        of the first list may not be negative, forms of the second must be 0.
+        The shift leads from this exit into the exit `onto`, by default into this exit itself. Another exit has to
+        correspond to this one (see `corresponds`). The conditions are two lists of forms over the shifts of the noises
+        and the moves of the inputs: forms of the first list may not be negative, forms of the second must be 0.
         """
         other = self if onto is None else onto
         slacks = [
@@ -195,7 +195,7 @@ class Emptiness:
     def __call__(self, system: Sequence[Halfspace]) -> bool:
         """Return True if the inequalities `system`, made strict where a noise is continuous, have no solution.
 
-        Raises LimitReached past the limit on cells, and NotConfirmed.
+        Raises LimitReached after too many tests, and NotConfirmed.
         """
         self.asked += 1
         if self.asked > self._limits.cells:

@@ -192,9 +192,9 @@ class PrivacyQuestion:
         return any(program.core.has_real_outputs for program, _ in self.parts)
 
     def require_meaning(self, eps: Fraction | Sequence[Interval]) -> None:
-        """Raise DiagnosticError if a program's text was read for other eps than `eps`, one number or intervals.
+        """Raise DiagnosticError if a program's text, as it was read, is not valid at `eps`, one number or intervals.
 
-        For example, constants that depend on eps are read at one eps only.
+        For example, a text with constants that depend on eps is read for one eps, and is valid at this eps only.
         """
         for program, _ in self.parts:
             program.core.require_meaning(eps)
@@ -302,7 +302,7 @@ class PrivacyQuestion:
         """Bounds by shifts of the noises for many pairs together, which is faster than deciding each pair.
 
         The result is None if the pairs are few or listed in a file, and if shifts give no bounds. It is also None if
-        the program with open inputs has more states than there are pairs.
+        the program with its inputs left symbolic has more states than there are pairs.
         """
         pairs, within = self.pairs, self.adjacency
         if not isinstance(pairs, Pairs) or not isinstance(within, Neighborhood) or len(pairs.ordered) < _MANY_PAIRS:
@@ -545,8 +545,8 @@ class PrivacyQuestion:
     def compared(self, report: PrivacyReport, most: int) -> list[OutputsAtPair]:
         """Return at most `most` inequalities between two probabilities on which the verdict of `report` rests.
 
-        For a refuted claim the inequality is that of its counterexample; for another claim the inequalities are those
-        of some outputs at pairs. The list is empty if inputs or outputs cannot be listed, and past a limit.
+        For a refuted claim there is one inequality, that of its counterexample. For any other claim each inequality is
+        that of a set of outputs at a pair. The list is empty if inputs or outputs cannot be listed, and past a limit.
         """
         if report.counterexample is not None:
             return [report.counterexample.sides]

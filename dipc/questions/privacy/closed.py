@@ -68,10 +68,10 @@ else:
 
 
 def worst_sets(summands: Sequence[Closed], intervals: Sequence[Interval], limits: Limits) -> list[tuple[int, ...]]:
-    """Return the sets of those functions `summands` that are positive together at some eps of `intervals`.
+    """Return the sets of functions of `summands`, by their indices, that are positive together in `intervals`.
 
-    A set has the indices of all functions positive at the eps; the empty set is left out. An eps at which some function
-    is 0 is not considered. Raises LimitReached past one of the `limits`.
+    For each eps at which none of the functions has a root, the result contains the set of all functions that are
+    positive there, unless this set is empty. Raises LimitReached past one of the `limits`.
     """
     numerators = [fraction_of(function)[0] for function in summands]
     functions = list(dict.fromkeys(f for f in numerators if not f.is_zero()))
@@ -100,8 +100,8 @@ def pieces_of(
 ) -> list[tuple[EndPoint, EndPoint, Excess[Closed]]]:
     """Divide `interval` into parts, on each of which one function of `greatest` or the function 0 is the greatest.
 
-    Return (start, end, excess) for each part. Irrational ends are enclosed to `digits` digits. Raises LimitReached if
-    there are too many parts, or past one of the `limits`.
+    The functions are excesses that depend on eps. Return (start, end, the greatest excess) for each part. Irrational
+    ends are enclosed to `digits` digits. Raises LimitReached if there are too many parts, or past one of the `limits`.
     """
     every = [*greatest, _NONE]
     if len(every) > _MOST:
@@ -228,7 +228,8 @@ class ClosedLaws(TableLaws):
     def holds_except(self, claim: PrivacyClaim, outside: PiecewiseForm) -> bool:
         """Return True if `claim` is proved wherever the function `outside` is 0. Raises LimitReached.
 
-        The claim proved has a larger delta where `outside` is not 0: a large multiple of `outside` is added.
+        For the proof, a large multiple of `outside` is added to the delta of the claim. This does not change the claim
+        where `outside` is 0.
         """
         if isinstance(outside.value, ExpPoly | Quotient):
             return False

@@ -175,12 +175,12 @@ def _candidates_from(
     *,
     one_by_one: bool,
 ) -> list[Candidate]:
-    """Return the candidates `known` of `program`, with further ones at pairs for the first few of the exits `costly`.
+    """Return the candidates `known` of `program`, and new ones at pairs for the first few of the exits `costly`.
 
     A candidate is an output at a pair of inputs, with its probabilities, that may violate privacy. `starts` is called
     with an exit and yields pairs that differ by its worst move. If outputs are finite, `engine` measures every output
-    at the pairs. With `one_by_one`, the work stops at the first pair with an output that is impossible at the second
-    input: the loss is then infinite.
+    at the pairs. With `one_by_one`, the pairs are measured one after another, until some output is impossible at the
+    second input of its pair: the loss is then infinite.
     """
     found = list(known)
     ordered: dict[tuple[Input, Input], None] = {}
@@ -632,8 +632,8 @@ def _adjacent_in(
     """Return the pairs adjacent by `within` on a grid of inputs of `program`; None if there are none.
 
     The grid has the `values` given for each input. If the program has a `requires`, a copy of the grid is added,
-    shifted by an input that satisfies the condition. Finite inputs, and inputs with an index in `complete`, keep their
-    values.
+    shifted by an input that satisfies the condition. In this copy, finite inputs and inputs with an index in `complete`
+    are not shifted.
     """
     points: list[Input] = list(product(*values))
     if program.allowed is not None:
@@ -872,9 +872,9 @@ def _allowed_starts(costly: Costly, choices: _Choices, moves: AllowedMoves, keys
 
 
 def _towards(start: Mapping[int, Fraction], inner: Mapping[int, Fraction]) -> dict[int, Fraction]:
-    """Return the point `start`, moved by 1/1024 of its way to the point `inner`.
+    """Return the point `start`, moved by 1/1024 of the way to the point `inner`.
 
-    Only the inputs that have a value in `inner` move.
+    Points have values by key. Values whose keys are not in `inner` stay unchanged.
     """
     return {key: value + (inner[key] - value) / 1024 if key in inner else value for key, value in start.items()}
 
@@ -1108,9 +1108,9 @@ def refuted_ends(
 ) -> ConstantEnds:
     """Return the greatest K below which `candidates` refute every constant on `intervals`, as a lower bound.
 
-    `values` is called with both probabilities of a candidate, and yields lower bounds of the constant that the
-    candidate needs; None is infinity. By default, the bounds come from some eps and from limits at 0 and infinity. The
-    search ends at a K >= `enough`. `limits` bound the work.
+    `values` is called with both probabilities of a candidate. It yields numbers such that the candidate refutes every
+    constant below them; None is infinity. By default, these numbers come from some eps and from limits at 0 and
+    infinity. The search ends as soon as a number is at least `enough`. `limits` bound the work.
     """
     best, refuting = Fraction(0), None
     for candidate in candidates:

@@ -332,9 +332,10 @@ class EnclosedLaws(TableLaws):
 def failure_at(
     laws: TableLaws, pair: tuple[int, int], claim: PrivacyClaim, eps: Fraction
 ) -> tuple[tuple[int, ...], Counterexample] | None:
-    """Return (indices of answers that refute `claim` at `pair` and `eps`, the enclosures of both sides).
+    """Return (indices of answers that refute `claim` at `pair` and `eps`, the failure with enclosures of both sides).
 
-    None if the enclosures by `laws` refute nothing. The sides are as in `TableLaws.refuted`. Raises Undecided.
+    None if the enclosures by `laws` refute nothing. As in `TableLaws.refuted`, the failure has the probability that the
+    claim allows as its bound.
     """
     delta, bits = claim.delta.enclosure(eps, _DIGITS), 4 * _DIGITS
     if laws.needed(pair, claim.budget, eps, _FEW_BITS).value[1] <= delta[0]:

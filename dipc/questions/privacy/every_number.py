@@ -579,7 +579,10 @@ def _greatest_later(bounds: Sequence[RationalFunction], last: int) -> RationalFu
 
 
 def _reaches(grows: Sequence[LoopBound], bounds: Sequence[LoopBound], last: int) -> bool:
-    """Return True only if, for all m >= `last`, the greatest of `bounds` is at most the greatest of `grows`."""
+    """Return True only if, for all m >= `last`, the greatest of `bounds` is at most the greatest of `grows`.
+
+    Both are bounds of the loss as functions of m. The result is False if `grows` is empty.
+    """
     if not grows:
         return False
     return all(

@@ -130,7 +130,7 @@ class OutputsMove:
     where: OutputsAtPair
 
     def is_within(self, other: OutputsMove) -> bool:
-        """True if each output moves at least as far in `other`."""
+        """True if each output moves at least as far in the move `other` as in this move."""
         return all(abs(t) <= abs(u) for t, u in zip(self.shifts, other.shifts, strict=True))
 
 

@@ -339,7 +339,10 @@ class TableLaws(Laws):
         return Loss(*self.subject.asked, eps, value, where.input, where.adjacent, where.outputs[0], text)
 
     def compared(self, claim: PrivacyClaim, most: int) -> list[OutputsAtPair]:
-        """Return at most `most` sets of outputs whose probabilities decide `claim`, each with both probabilities."""
+        """Return at most `most` sets of outputs at pairs whose probabilities decide `claim`.
+
+        Each comes with its probability at the first input and the greatest probability that the claim allows.
+        """
         needed = self.needing(claim)
         if claim.is_pure:
             needed = ((couple.pair, (couple.answer,)) for couple in couples(self.table, self.pairs))
@@ -414,7 +417,7 @@ class TableLaws(Laws):
         """Return an enclosure, to `digits` digits, of the least budget for `delta` at `eps`; None is infinity.
 
         Sets of answers with the greatest ratios p/p' of probabilities give a lower bound. A slightly greater budget is
-        accepted as an upper bound if its delta is small enough.
+        an upper bound if it is proved to need no more than `delta`.
         """
         bits, best = 4 * digits + 16, _ZERO
         for pair in different_pairs(self.table, self.pairs):

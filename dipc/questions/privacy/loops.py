@@ -124,8 +124,9 @@ class LoopPath:
     before the path or on it. `is_iteration` is True if the path belongs to an iteration, and False before and after the
     loop.
 
-    `own` are the slots of the iteration's inputs on which the path depends. If inputs are compared without noise, the
-    path leads from those in the first of `cells` to those in the second; otherwise `cells` is None.
+    `own` are the slots of the iteration's inputs on which the path depends. If inputs are compared without noise,
+    `cells` are two sets of these inputs. The path is then taken at inputs in the first set, and the matching path, into
+    which its noises are shifted, at inputs in the second. Otherwise `cells` is None.
     """
 
     slacks: tuple[Change, ...]
@@ -633,7 +634,8 @@ def _candidate(iterations: Sequence[LoopPath], kept: int) -> int | None:
     """Return which noise drawn in an iteration is compared with the noise `kept`, as an index among those drawn.
 
     The noise with the index `kept` is carried over from earlier iterations. In all `iterations` the greater of the two
-    noises is carried on, or in all of them the lesser one. The result is None if some path does not do this alone.
+    noises is carried on, or in all of them the lesser one. The result is None if some path makes another comparison,
+    sets an output, or carries on other noises that it draws.
     """
     directions: set[tuple[int, bool]] = set()
     for path in iterations:

@@ -280,9 +280,10 @@ def _int_answers(slot: Slot, reached: Iterable[_Reached], taken: set[tuple[int, 
 
 
 def different_pairs(table: LawTable, pairs: Pairs) -> list[tuple[int, int]]:
-    """Return `pairs` without repetitions: each pair has other probabilities in `table` than all earlier ones.
+    """Return `pairs` without those whose probabilities in `table` are the same as those of an earlier pair.
 
-    The probabilities of a pair are the couples (first, second) at each answer, in any order of the answers.
+    The probabilities of a pair are the couples (probability at the first input, probability at the second), one for
+    each answer. Their order does not matter.
     """
     known: set[tuple[tuple[int, int], ...]] = set()
     result: list[tuple[int, int]] = []
@@ -392,7 +393,8 @@ class Couple:
 def couples(table: LawTable, pairs: Pairs) -> Iterator[Couple]:
     """Yield one couple for each two different probabilities of an answer of `table` at a pair, in the order of `pairs`.
 
-    A claim can be violated only by answers with a couple: others have the first probability 0 or equal probabilities.
+    Two probabilities are left out if the first is 0. An answer whose first probability is 0 or equal to the second
+    cannot violate a claim.
     """
     known: set[tuple[int, int]] = set()
     for i, j in pairs.ordered:

@@ -412,7 +412,7 @@ class UnlistedRuns(Laws):
     def budget(self, delta: Fraction, eps: Fraction, digits: int) -> Ends | None:
         """Enclose the least budget for `delta` at `eps`, to `digits` digits, at most 12; None is infinity.
 
-        Below the lower end delta is too large, at the upper end it is small enough.
+        Budgets below the lower end need more than `delta`. The budget at the upper end does not.
         """
         digits = min(digits, _DIGITS)
 

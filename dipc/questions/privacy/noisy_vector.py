@@ -24,7 +24,8 @@ OF_NOISY_VALUES = "post-processing: the answers depend on the noisy values alone
 def noisy_value_laws(subject: Subject, pairs: Pairs | EveryPair) -> GaussianLaws | None:
     """Return the laws, at `pairs`, of all values with Gaussian noise that the program of `subject` draws.
 
-    None if the outputs depend on other random values. Raises Undecided for unbounded moves, and past a limit.
+    None if the outputs do not depend on the inputs through these values alone. Raises Undecided for unbounded moves,
+    and past a limit.
     """
     mechanism = _noisy_values(subject.program)
     return None if mechanism is None else GaussianLaws.of_mechanism(subject, mechanism, pairs)

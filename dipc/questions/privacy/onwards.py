@@ -158,7 +158,8 @@ class _Word(PathRuns):
     def _by_slot(self, names: Iterable[str]) -> dict[int, str]:
         """Return {slot: name} for the `names` of a candidate's inputs or outputs.
 
-        The i-th element of an array of the candidate has the slot of the i-th element in the loop's array.
+        The i-th of the names of an array's elements is assigned to the slot of the i-th element of this array in the
+        loop.
         """
         slots: dict[str, list[int]] = {}
         for slot in self._core.slots:
@@ -169,7 +170,7 @@ class _Word(PathRuns):
         return {slot: name for array, own in mine.items() for slot, name in zip(slots[array], own, strict=False)}
 
     def _reached(self) -> Iterator[dict[Key, State]]:
-        """Yield, for each iteration, the states in which runs with the word's outputs so far begin it.
+        """Yield, for each iteration, the states at its start after runs with the word's outputs until then.
 
         The states are given by keys, which are equal for states that continue alike. The last iteration that is yielded
         is the first one in which some run may end.
@@ -214,7 +215,8 @@ class _Word(PathRuns):
     def _forms(self, end: State, letters: range, *, ended: bool = False) -> list[Affine]:
         """Return the forms of noises and inputs that are not negative on a run to `end` with the word's outputs.
 
-        Only the outputs of the iterations `letters` are compared, and also those at the exit if the run has `ended`.
+        Of these outputs only those of the iterations `letters` are required, and also those at the exit if the run has
+        `ended`.
         """
         forms = [item.form for item in end.constraints.items]
         for slot, letter in self._letters.items():

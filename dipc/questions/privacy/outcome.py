@@ -135,9 +135,9 @@ class PrivacyClaim:
 
     @property
     def with_more(self) -> PrivacyClaim | None:
-        """The claim with the upper bound of a transcendental delta; None if delta is known exactly.
+        """The claim with the upper bound of a transcendental delta as its delta; None if delta is known exactly.
 
-        A counterexample to that claim refutes this claim as well.
+        It allows at least as much as this claim, so a counterexample to it refutes this claim as well.
         """
         if self.transcendental is None or self.transcendental[1] == self.delta:
             return None
@@ -372,12 +372,12 @@ class PrivacyCounterexample(Record):
 
     @property
     def several(self) -> tuple[Texts, ...] | None:
-        """The outputs that refute a claim with delta > 0; None for a claim with delta 0."""
+        """The set of outputs that refutes a claim with delta > 0; None for delta 0, which a single output refutes."""
         return None if self.pure else self.outputs
 
     @property
     def single(self) -> Texts | None:
-        """The output that refutes a claim with delta 0, else None."""
+        """The output that refutes a claim with delta 0; None for a claim with delta > 0."""
         return self.outputs[0] if self.pure else None
 
 
@@ -418,10 +418,12 @@ Answer = Proved | PrivacyCounterexample | UnprovedLoss
 class Numbers(Record):
     """The values of a program's constant, from `least` on, that an answer covers; `parameter` is the constant's name.
 
-    A refuted claim fails for the value `at`, and with `onwards` for all greater values. A program is K·eps-private for
-    the K in `each`, a text, which may be a function of the value. With `exact`, no smaller K suffices for any value.
-    Otherwise no smaller K suffices for the values up to `attained`, if it is given. From `at` on, no K smaller than the
-    function `below` suffices.
+    A refuted claim fails for the value `at`, and with `onwards` for all greater values. For the least K of
+    K·eps-privacy, `each` and `below` are texts, of numbers or of functions of the constant's value.
+
+    The program is K·eps-private for the K in `each`. With `exact`, no smaller K suffices for any value. Otherwise no
+    smaller K suffices for the values up to `attained`, if it is given. From `at` on, no K smaller than the one in
+    `below` suffices.
     """
 
     FIELDS = "parameter least ?(at onwards) ?(constant=each exact) refuted_below=below?"
