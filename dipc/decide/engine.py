@@ -138,7 +138,7 @@ class Engine:
     def holds(self, obligation: Obligation) -> bool:
         """Return True if `obligation` is proved, and False if it is refuted. Raises Undecided.
 
-        Refuting takes no counterexample whose numbers could be too long to be written out.
+        If there is a closed form, refuting needs no counterexample, whose numbers might be too long to be written out.
         """
         form = self._closed(obligation)
         if form is not None:
@@ -352,7 +352,7 @@ class Engine:
     def executor(self) -> Executor:
         """The executor that performs this engine's tasks.
 
-        Others may use it for tasks of their own while no question is pending.
+        Other code may submit tasks of its own to the executor while no question is pending.
         """
         return InTurn()
 
@@ -605,7 +605,8 @@ class Executor(Protocol):
     """A performer of tasks, in any order. Each submitted task comes back exactly once, unless `close` is called first.
 
     `slots` is the number of tasks that can be performed at one time. If a worker dies, the questions of its task are
-    asked again, each as a task of its own. A question is given up after `attempts` such tasks were lost.
+    asked again, each as a task of its own. A question is given up after `attempts` tasks with this question alone were
+    lost.
     """
 
     attempts: int

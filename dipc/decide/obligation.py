@@ -442,7 +442,7 @@ class Decision:
     - `bound`: the obligation's bound in closed form; None if a limit was reached on the way, or the form was not
       needed.
     - `proof`: the decision on each interval, None for an undecided interval; proofs are only kept on request.
-    - `long`: True if the decision took more than a moment, or may have.
+    - `long`: True if making the decision may have taken more than a moment.
     """
 
     verdict: Verdict

@@ -4,11 +4,13 @@
    t. So an obligation for all eps > 0 is equivalent to one whose constants and means are divided by t, and whose beta
    and weights are taken at eps/t. The scale t is the greatest rate of beta.
 2. The noises of an event are independent, and may be renumbered; so may its half-spaces.
-3. An event becomes larger if the constants of its half-spaces increase. A bound whose weights are not negative is
-   therefore at least the bound with the least constants, of its own or of several bounds.
+3. An event becomes larger if the constants of its half-spaces increase. So a bound whose weights are not negative
+   becomes smaller, or stays equal, if each constant is replaced by a lesser one. The lesser one is the least constant
+   of the bound itself, or the least of those that several bounds have in its place.
 
 Suppose that alpha is dd(u), and beta a function of alpha·eps. Then all rows of a noisy maximum have the same obligation
-with the least constants, because the least constant is a multiple of dd(u). So have tests against one threshold.
+with the least constants, because the least constant is a multiple of dd(u). The same is true of programs that compare
+noisy values with one threshold.
 """
 
 from __future__ import annotations

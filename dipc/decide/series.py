@@ -387,11 +387,13 @@ class SeriesDecision:
         raise OutsideFragment("near 0 and infinity, bounds are known only for a single product of probabilities")
 
     def from_start_on(self, start: Fraction) -> ClosedForm:
-        """Return a closed form that is at most the obligation's bound for eps >= `start` (close for large eps).
+        """Return a closed form that is at most the obligation's bound for eps >= `start`.
 
-        An event whose half-spaces all have a positive slack fails with at most the sum of their tails. For any other
-        event, the probability is bounded by 0 if its weight is positive. If its weight is negative, the probability is
-        at most that of a half-space with a negative slack. Raises Undecided if a weight depends on eps.
+        It is close to the bound for large eps.
+
+        If the tail of each half-space of an event is bounded, the event fails with at most the sum of these bounds. Any
+        other event of positive weight is replaced by the probability 0. The probability of an event of negative weight
+        is at most that of one of its half-spaces. Raises Undecided if a weight depends on eps.
         """
         least: list[Closed] = [ExpPoly.constant(self.obligation.bound.constant)]
         for share in self.obligation.bound.shares:

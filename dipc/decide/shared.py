@@ -298,7 +298,8 @@ _T = TypeVar("_T")
 class Memory:
     """The answers that a cache file has for an engine: closed forms of bounds, and decisions on obligations.
 
-    Answers for other limits, or other digits, are not used. Answers that cannot be read are ignored and counted.
+    Answers that were found with other limits, or to another number of digits, are not used. Answers that cannot be read
+    are ignored and counted.
     """
 
     def __init__(self, cache: Cache, measure: Limits, sign: Limits, digits: int | None) -> None:
@@ -530,9 +531,9 @@ class SharedEngine(Engine):
     def _is_answered(self, pending: Pending) -> bool:
         """Return True if the question of `pending` need not be sent to the executor.
 
-        There are two cases. Either `pending` is settled from the cache, or an earlier question has the same closed
-        form, beta and intervals. Then `pending` is settled with the decision on the earlier question, now or as soon as
-        it is made.
+        There are two cases. The cache may have an answer, which then settles `pending`. Or an earlier question may have
+        the same closed form, beta and intervals; then its decision also settles `pending`, now or as soon as it is
+        made.
         """
         question = pending.question
         if isinstance(question, Obligation) and self._memory is not None and not (self.forms or self.keep_proofs):

@@ -1,7 +1,7 @@
-"""Clipped inputs: real and int inputs that a program reads through clamps alone, in a box.
+"""Clipped inputs: real and int inputs that a program reads through clamps alone, so that they may be limited to a box.
 
-A *clamp* of an input x is `min(max(c*x + b, low), high)`, in either order, also with one of the two ends alone. The box
-of x is the hull of the preimages [low, high] of all its clamps, rounded outwards to integers for an int input.
+A *clamp* of an input x is `min(max(c*x + b, low), high)`, in either order, or only one of `min` and `max`. The box of x
+is the hull of the preimages [low, high] of all its clamps, rounded outwards to integers for an int input.
 
 **Lemma.** Let C be the map of inputs that takes each clipped coordinate to the nearest point of its box, and leaves the
 other coordinates as they are.
@@ -18,7 +18,8 @@ other coordinates as they are.
 alone. Then det, the distance of answers and the probability are those at C(u), and the claim holds at all inputs if it
 holds in the box. With `alpha: dd` this would be false: outside of the box dd grows, and the law stays.
 
-In the box a clamp that is the only one of its input is c*x + b itself, and is replaced. Others stay.
+If an input has only one clamp, the clamp equals c*x + b in the box, and is replaced by it. If it has several, they
+stay.
 
 **Preconditions.** Let `requires` restrict the inputs to a box R that has a point in the box B of the clamps. Then C
 maps R into R and B: if u_i > high for u in R, then high is between u_i and a number in the range of R, and so in this
@@ -71,9 +72,9 @@ EVERYTHING = Extent(None, None)
 class Clipped:
     """A program whose clipped inputs are limited to a box, for questions about privacy.
 
-    An input is clipped if the program reads it only through clamps, such as `min(max(x, 0), 1)`. `ranges` has one side
-    of the box for each input of `program`, in order. At an input in the box the outputs have the same law as in the
-    original program. Every law of the original occurs at some input in the box.
+    An input is clipped if the program reads it only through clamps, such as `min(max(x, 0), 1)`. The box is the product
+    of intervals: `ranges` has one interval for each input of `program`, in order. At an input in the box the outputs
+    have the same law as in the original program. Every law of the original occurs at some input in the box.
     """
 
     program: Program
@@ -218,15 +219,16 @@ Key = tuple[str, Fraction | None]
 class Clipping:
     """A program tree whose clipped inputs are limited to a box.
 
-    `ranges` maps each clipped input to its side of the box, by its key: its name, with its index for an array element.
-    In `tree`, a clamp that changes nothing inside the box is replaced by the expression that it clamps.
+    The box is a product of intervals, one for each clipped input, and `ranges` has them by the keys of the inputs. A
+    key is a pair (name, index); the index is None unless the input is an array element. In `tree`, a clamp that changes
+    nothing inside the box is replaced by the expression that it clamps.
     """
 
     tree: ast.ProgramTree
     ranges: Mapping[Key, Extent]
 
     def range_of(self, name: str) -> Extent:
-        """Return the side of the box for the input `name`, such as `q[1]`; all numbers if the input is not clipped."""
+        """Return the interval of the input `name`, such as `q[1]`, in the box; all numbers if it is not clipped."""
         array, bracket, index = name.partition("[")
         own = (array, Fraction(index.rstrip("]"))) if bracket else (array, None)
         return self.ranges.get(own) or self.ranges.get((array, None)) or EVERYTHING
@@ -306,7 +308,7 @@ def clip(tree: ast.ProgramTree, constants: Mapping[str, Fraction], ints: frozens
     """Return the program `tree` with its clipped inputs limited to a box, or None if no input is clipped.
 
     An input is clipped if it is read only through clamps, such as `min(max(x, 0), 1)`. `constants` are the values of
-    the program's constants by name. `ints` are the names of its int inputs, whose sides of the box end at integers.
+    the program's constants by name. `ints` are the names of its int inputs, whose intervals in the box end at integers.
     """
     tree = _with_joined_assignments(tree)
     finder = _Finder.of_tree(tree, constants)

@@ -491,10 +491,10 @@ class Exit:
 class Exits:
     """All exits of `program` for given finite inputs; real and int inputs are left symbolic.
 
-    `states` are the states in which the exits end, except that those which cannot give the wanted outputs may be
-    missing. The keys of `weights` and of `intervals` are the nodes of these states in the chain. `weights` has the
-    weight of an exit's choices. `intervals` has the intervals that were chosen for noises on its path, where they are
-    not included in the weight. Both mappings are empty for a program without choices.
+    `states` are the states in which the exits end. States that cannot give the wanted outputs may be missing. The keys
+    of `weights` and of `intervals` are the nodes of these states in the chain. `weights` has the weight of an exit's
+    choices. `intervals` has the intervals that were chosen for noises on its path, where they are not included in the
+    weight. Both mappings are empty for a program without choices.
 
     Invariant: no run takes two exits. At any input, the probability of an answer is the sum over those of its exits
     whose guards the input satisfies.
@@ -651,7 +651,7 @@ class ManyRuns:
     def brief(self, limits: Limits) -> Limits | None:
         """Return `limits` with fewer states, for a first attempt to follow each run; None if runs are counted already.
 
-        The attempt costs less than counting if there are few runs.
+        If there are few runs, this attempt takes less time than counting them.
         """
         if "_runs" in self.__dict__:
             return None
@@ -660,8 +660,8 @@ class ManyRuns:
     def few(self, wanted: Mapping[int, Value], limits: Limits) -> Limits | None:
         """Return limits, at most `limits`, for exploring the runs to the outputs `wanted` one by one.
 
-        The result is None if an answer with no more runs than this one already needed its runs as a `graph`. If the
-        answer has many runs, the limits allow about as many states as counting the runs needed.
+        The result is None if the runs to another answer, of which there are at most as many, already had to be kept as
+        a `graph`. If the answer has many runs, the limits allow about as many states as counting the runs needed.
         """
         end = self._end(wanted)
         if end is None or self._runs is None:

@@ -114,8 +114,8 @@ def _has_symbolic(core: CoreProgram) -> bool:
 class Erring(Program):
     """A program for which the "probability" of an answer is 1 - E, for its expected error E.
 
-    So the claim E <= error is decided like a claim about accuracy. Its beta is the `error` of the program's claim
-    block. Its alpha is 0 unless beta depends on a distance.
+    So the claim E <= error is decided like a claim about accuracy. The beta of this claim is the `error` in the
+    program's claim block. The alpha is 0 unless beta depends on a distance.
     """
 
     def __init__(self, program: Program, error: Measured) -> None:
@@ -252,7 +252,7 @@ class ExpectedErrors(Probabilities):
 
 @frozen
 class _Area:
-    """A random number Z = Σ coefficient·N + `shift`, restricted to the noises N that satisfy the `constraints`.
+    """A random number Z = Σ coefficient·N + `shift` on the event that the noises N satisfy the `constraints`.
 
     Each N is one of `noises` minus its mean. `coefficients` has pairs (index in `noises`, coefficient). `noises` are
     the noises in Z, and those that share a constraint with a noise in Z.

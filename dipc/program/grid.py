@@ -117,7 +117,7 @@ class InputGrid:
         return block * (self.everything // ((1 << period) - 1))
 
     def charge(self, operations: int) -> None:
-        """Count `operations` on sets of inputs. Raises NotApplicable if the total is past the limit of work."""
+        """Add `operations` on sets of inputs to the work done; raise NotApplicable if the total is past the limit."""
         self._words += operations * (1 + self.size // 64)
         if self._words > _MOST_WORDS:
             raise NotApplicable
@@ -399,8 +399,8 @@ def _applied(op: DomOp, arguments: Sequence[Value]) -> Value:
 class _Move:
     """A change of the value of one input by `distance`, for many inputs of a grid at once.
 
-    A set of inputs is an integer with a bit for each. `movable` is the set of inputs that can be changed. A change
-    moves the bit of an input up by `shift` places, or down if `shift` is negative.
+    A set of inputs is an integer with a bit for each input of the grid. `movable` is the set of inputs that can be
+    changed. A change moves the bit of an input up by `shift` places, or down if `shift` is negative.
     """
 
     distance: Fraction
@@ -428,8 +428,9 @@ def _moves(grid: InputGrid, position: int) -> list[_Move]:
 class AllDistances:
     """dd at each input of `grid`.
 
-    `levels` has the different distances, increasing. `level_of` has, for each input by number, the index of its dd in
-    `levels` plus 1. It is 0 for an infinite dd, and for an input that is not allowed.
+    `levels` has the finite values of dd, without repetition and increasing. `level_of` has an entry for each input, at
+    the number of the input in `grid`. The entry is 1 plus the index of dd in `levels`, and 0 if dd is infinite or the
+    input is not allowed.
     """
 
     grid: InputGrid
@@ -479,8 +480,8 @@ def distances(grid: InputGrid, norm: Norm, classes: Sequence[int]) -> AllDistanc
 def _reached(grid: InputGrid, norm: Norm, sets: Sequence[int]) -> Iterator[tuple[Fraction, list[int]]]:
     """Yield (d, neighborhoods) for each distance d by `norm` between inputs of `grid`, in increasing order.
 
-    Each of `sets` is a set of inputs, an integer with a bit for each. Its neighborhood is the set of the inputs at most
-    d away from one of its elements. Raises NotApplicable if there are too many distances.
+    Each of `sets` is a set of inputs: an integer with a bit for each input of the grid. Its neighborhood is the set of
+    the inputs at most d away from one of its elements. Raises NotApplicable if there are too many distances.
     """
     if not sets:
         return

@@ -166,7 +166,8 @@ class Region:
 class Ideal:
     """The right answer det of one `program`, and its `metric`.
 
-    `answer` returns cells, values with the text shown for them, from `pool`. The pool has one cell for each value.
+    The method `answer` returns cells from `pool`. A cell is a value with the text shown for it, and the pool has one
+    cell for each value.
     """
 
     def __init__(self, program: Program) -> None:
@@ -224,8 +225,8 @@ class Ideal:
         """Return the regions of det for `finite`, a value for every DOM and bool input, by slot.
 
         The regions are disjoint, none is empty, and together they cover all real and int inputs that satisfy
-        `requires`. Paths with the same answer are united if they touch and form one convex set. Raises DiagnosticError
-        if det is undefined for some input, LimitReached past the limits of the program.
+        `requires`. The inputs of two paths with the same answer are one region if they touch and their union is convex.
+        Raises DiagnosticError if det is undefined for some input, LimitReached past the limits of the program.
         """
         key = tuple(finite[slot] for slot in self.finite_inputs)
         known = self._regions.get(key)
@@ -327,7 +328,7 @@ class Ideal:
     def alike(self, finite: Mapping[int, Value], answer: Sequence[Value]) -> tuple[Region, ...]:
         """Return the regions for the finite inputs `finite` where the finite outputs of det are those of `answer`.
 
-        If there are too many regions, only the paths to these outputs are followed.
+        If there are too many regions to find all of them, only the paths of the ideal to these outputs are followed.
         """
         outputs = self.program.core.outputs
         everything = self._shared(finite, _MOST_SHARED)
@@ -601,9 +602,9 @@ class DistanceSearch:
     ) -> Fraction | None:
         """Return the distance from the point to the inputs that satisfy `guards` and `formula`.
 
-        `away` is the distance in the finite inputs alone, which the result combines with the distance in the real and
-        int inputs. None if the distance is at least `below`, or if no input satisfies `guards` and `formula`. Raises
-        Undecided past a limit.
+        `away` is the distance in the finite inputs alone. The norm combines it with the distance in the real and int
+        inputs, and the result is the combined distance. None if the distance is at least `below`, or if no input
+        satisfies `guards` and `formula`. Raises Undecided past a limit.
         """
         if formula is False:
             return None
@@ -633,7 +634,8 @@ class DistanceSearch:
     def _rank(self, alternative: Formula) -> Fraction:
         """Return how much the point of this search violates the formula `alternative`, and 0 if it satisfies it.
 
-        The number orders alternatives roughly by their distance from the point. A guard form >= 0 is violated by -form.
+        Alternatives with smaller numbers are tried first, as they are likely to be nearer to the point. The guard f >=
+        0 is violated by -f if f is negative at the point.
         """
         match alternative:
             case Constraint():
@@ -800,8 +802,8 @@ class Distances:
         Only inputs with the same finite values are considered. The search finds a region nearby with another answer. It
         returns the distance of this region, or of a nearer one if det has other answers within this distance.
 
-        Nothing is searched for a program with `requires`, or by the discrete norm. The same is true if all regions can
-        be found with few states, or if several inputs with this answer have been searched before.
+        There is no search for a program with `requires`, or for the discrete norm. Nor is there one if all regions can
+        be found with few states, or if this method was called several times before for inputs with this answer.
         """
         by_slot = self._by_slot(finite)
         if self._ideal.program.allowed is not None:

@@ -176,7 +176,7 @@ Bound = tuple[int, int, Fraction]
 
 
 class ConvexSet:
-    """The inputs, all ints or all reals, that satisfy `guards`, prepared to compute distances of many points.
+    """The inputs, all ints or all reals, that satisfy `guards`, prepared for computing distances from them.
 
     A search for a point with integer coordinates examines at most `branches` cases.
     """
@@ -323,7 +323,7 @@ class ConvexSet:
         return tuple(bounds)
 
     def _by_paths(self, point: Point, bounds: tuple[Bound, ...]) -> Fraction:
-        """Return the distance from `point` to the set by the largest coordinate, if all guards bound differences.
+        """Return the LINF distance from `point` to the set, whose guards must all bound differences of coordinates.
 
         `bounds` has triples (x, y, D), where D is the least value of x - y on the set; x and y are slots, or the origin
         for 0. The set meets the box of radius t around the point if and only if each D is at most the greatest value of
@@ -346,7 +346,7 @@ class ConvexSet:
         return self._rounded(least)
 
     def _by_coordinates(self, point: Point) -> Fraction:
-        """Return the distance from `point` to the set, a box, by the sum of coordinates."""
+        """Return the L1 distance from `point` to the set, a box: the sum of the distances in the coordinates."""
         moves: dict[int, Fraction] = {}
         for guard in self.guards:
             ((slot, coefficient),) = guard.form.inputs

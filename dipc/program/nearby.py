@@ -1,10 +1,10 @@
 """The answers of a deterministic program at all inputs near one input, from one run for all of them.
 
-A state of this run has, for each variable, the values that it may have at the label, whatever the other variables are:
-numbers of a domain, truth values, and forms of the inputs. A form f is within steepness(f)·radius of its value at the
-center, and differs from it by less where the inputs are nearer than `radius`. So a comparison is decided where the
-value at the center is far enough from 0. Otherwise the run continues on both sides, and where they meet, a variable may
-have the values of both.
+A state of this run has, for each variable, the values that it may have at the label of the state, whatever values the
+other variables have. They are numbers of a domain, truth values, and forms of the inputs. At each input nearer to the
+center than `radius`, a form f differs from its value at the center by less than steepness(f)·radius. So the sign of f
+is known if its value at the center is at least this far from 0, and then a comparison of f with 0 is decided. Otherwise
+the run continues on both sides, and where they meet, a variable may have the values of both.
 
 The result contains every answer that det gives near the center. It may contain more, because each variable has its own
 list of values: which values occur together is not recorded.

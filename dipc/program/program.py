@@ -78,9 +78,9 @@ class _Plan:
 
     `exits` are all exits to these outputs. If there would be too many, `graph` has the runs to the outputs instead, and
     otherwise it is None. `inputs` are the indices of the real and int inputs on which the probability depends, and
-    `balls` those of the real and int outputs that the rows state. `bounds` caches the probability by the cells of
-    gamma, of these inputs and of these outputs. `events` caches the event of each component, by its number among all
-    components of the exits and by the cells on which it depends.
+    `balls` those of the real and int outputs that the rows state. A cell is a value with the text shown for it.
+    `bounds` caches the probability by the cells of gamma, of these inputs and of these outputs. `events` caches the
+    event of each component, by its number among all components of the exits and by the cells on which it depends.
     """
 
     exits: tuple[Exit, ...]
@@ -190,7 +190,7 @@ class Probabilities:
         return tuple(result)
 
     def exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[tuple[EventTemplate, Closed | None], ...]:
-        """Return the exits from the finite cells of `inputs` to those of `outputs`, as pairs (event, weight).
+        """Return the exits for the finite values in `inputs` and in `outputs`, as pairs (event, weight).
 
         The weight is that of the exit's choices; None is 1. The exits are valid for all values of the real and int
         inputs and outputs: `probability` is the sum of their weights times the measures of their events. Raises
@@ -202,11 +202,11 @@ class Probabilities:
         return tuple((exit_.event, exit_.weight) for exit_ in plan.exits)
 
     def plan_exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[Exit, ...] | None:
-        """Return the exits from the finite cells of `inputs` to those of `outputs`.
+        """Return the exits for the finite values in `inputs` and in `outputs`.
 
-        The result is None if there would be too many exits, so that the runs are kept as a graph instead. It is the
-        same object for all rows with these finite cells. Raises Undecided past a limit and DiagnosticError for programs
-        that fail.
+        The result is None if there would be too many exits, so that the runs are kept as a graph instead. All rows with
+        these finite values get the same object. Raises Undecided past a limit and DiagnosticError for programs that
+        fail.
         """
         plan = self._plan(inputs, outputs)
         return plan.exits if plan.graph is None else None
@@ -339,7 +339,7 @@ class NearProbabilities(Probabilities):
     """
 
     def __init__(self, flow: Flow, limits: Limits, choices: Choices, measurer: Measurer | None = None) -> None:
-        """Prepare the engine for the program of `flow`, whose choices have the weights `choices`, within `limits`.
+        """Prepare for the program of `flow`, whose choices have the weights `choices`, within `limits`.
 
         `measurer` measures the events, by default a new one. Raises DiagnosticError for a program with real or int
         outputs.
@@ -401,7 +401,7 @@ Progress = Callable[[int, int | None], None]
 
 
 class Program:
-    """A typed program that the engine can execute; `dipc.load` makes it."""
+    """A typed program, about which questions can be asked; `dipc.load` makes it."""
 
     def __init__(self, core: CoreProgram, limits: Limits | None = None) -> None:
         self.core = core
@@ -509,7 +509,7 @@ class Program:
         return Measurer(self.limits)
 
     def probabilities(self) -> Probabilities:
-        """Return a new engine that gives the probability of an answer within gamma, for the rows of one table.
+        """Return a new object that computes the probability of an answer within gamma, for the rows of one table.
 
         Answers are compared by the program's own distance, if it has one.
         """

@@ -18,7 +18,8 @@ order and all v, w. Then the law of the outputs is unchanged when i and j exchan
 - Consequence: exchanges of neighbors in a block generate every order of its values.
 
 A transition may continue after i is closed. It stops where the states for all values of i are at one label. The two
-sides of the equation may differ there, and be equal a few steps later: they are compared until the next input is read.
+sides of the equation may differ there, and be equal a few steps later. So they are compared again after further steps,
+until the next input is read.
 
 Weights are polynomials in the weights of single choices, and are first compared as polynomials: equal polynomials are
 equal functions. Different polynomials may also be equal functions, because the weights of a choice sum to 1. So if they
@@ -379,7 +380,7 @@ class _Search:
 
 
 class _Queue:
-    """Distinct states, sorted by their labels."""
+    """A queue of distinct states, from which the one with the least label is taken next."""
 
     def __init__(self, steps: Steps) -> None:
         self._steps = steps
