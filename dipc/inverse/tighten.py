@@ -249,7 +249,7 @@ class TightSpot:
       infinity.
     - `everywhere`: the factor is needed at every value.
     - `attained`: the factor is needed at the value itself. Otherwise the factor is a limit, as the variable approaches
-      the value, or, if `by_inputs`, as inputs approach another class.
+      the value, or, if `by_inputs`, as inputs approach another class of inputs.
     """
 
     claimed: Inequality

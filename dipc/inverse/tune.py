@@ -98,10 +98,11 @@ class Varied:
 class Evaluation(Record):
     """The result of evaluating the objective at some `values` of the constants.
 
-    `threshold` and `objective` are enclosures (low, high), or None if not known; then `reason` says why. The threshold
-    is the least alpha·eps (or gamma·eps, or eps) for which the claim holds. The objective is the threshold times
-    `constant`, the least constant of privacy, or the threshold alone if privacy is nominal (`constant` is None).
-    `exact` says whether the constant is known exactly.
+    - `threshold` is the least alpha·eps (or gamma·eps, or eps) for which the claim holds, as an enclosure (low, high).
+    - `constant` is a number K for which the program is proved K·eps-private; if `exact`, it is the least one.
+    - `objective` is an enclosure of the threshold times the least K. If `adjacent` was not given, it is the threshold
+      alone, and `constant` is None.
+    - If `threshold` or `objective` is None, it is not known, and `reason` says why.
     """
 
     FIELDS = "values threshold constant objective exact reason"
@@ -161,18 +162,21 @@ class Tuned(Record):
 
     @property
     def proved_within(self) -> Fraction | None:
-        """The tolerance, if the best objective found is proved to be within it of the least; else None."""
+        """The `tolerance`, if the relative gap is proved to be at most this large; else None."""
         within = self.relative_gap
         return self.tolerance if within is not None and within <= self.tolerance else None
 
     @property
     def constant(self) -> Fraction | None:
-        """The constant of privacy K at the best values; 1 for nominal privacy."""
+        """The constant of privacy K at the best values, or 1 if `adjacent` was not given; None without best values."""
         return None if self.best is None else Fraction(1) if self.best.constant is None else self.best.constant
 
     @property
     def exact(self) -> bool:
-        """Whether the objective at the best values is exact."""
+        """Whether the constant of privacy at the best values, if the objective has one, is the least one.
+
+        False if there are no best values.
+        """
         return self.best is not None and self.best.exact
 
     @property
