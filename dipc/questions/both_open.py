@@ -11,8 +11,8 @@ The claim is Pr[F and N] >= 1 - beta.
    With a single exit, Pr[F and not N] is at most Pr[not N]. The two conditions are also necessary if f and g go to 0,
    the noises are not shared, and there is one exit. For large gamma the claim then tends to the condition with f, and
    for large alpha to the one with g. Some of the exits suffice (a single one if noises are shared): leaving out others
-   only lowers Pr[F and N]. It also suffices that N holds at all exits if the noises are in a box, and that the noises
-   are outside of the box with probability at most g.
+   only lowers Pr[F and N]. Instead of the condition on N, a box of values of the noises suffices: N holds at all exits
+   if the noises are in the box, and they are outside of it with probability at most g.
 2. Let beta = f(min(alpha, gamma)). It suffices that the claim holds with gamma = alpha and f(alpha) for all inputs of
    the class with dd(u) >= alpha, for every alpha up to the greatest. Indeed Pr never falls as gamma grows, and an input
    with dd(u) >= gamma is among these for alpha = gamma. It also suffices that the claim holds with f(gamma) for every

@@ -4,8 +4,9 @@
 for the inputs of a class, |output - a(u)| <= |D|, then E[|output - a(u)|^k] <= E[|D|^k] at each of these inputs, with
 equality if output - a(u) is D at all exits.* Exits cover all values of the noises. ∎
 
-The condition for one exit and one sign of D is that two systems of linear inequalities have no solution. If a sum is
-clamped, D is its noise: the noise moves a clamped number by at most as much.
+The condition is checked for each exit and for each sign of D: two systems of linear inequalities must have no solution.
+If the output is a clamped sum of a number and noise, D is this noise, because clamping never makes the distance of two
+numbers greater.
 """
 
 from __future__ import annotations
@@ -93,7 +94,8 @@ def _decided(case: ClassCase, engine: Engine, bound: Bound, entry: RowResult, *,
     """Decide with `engine` the claim about the class of `case`, and return the result.
 
     `bound` is 1 minus an upper bound of the expected error. If `equal` is true, the expected error is equal to this
-    bound; only then can the claim be refuted. The result shows the output, alpha and gamma of `entry`.
+    bound; only then can the claim be refuted. `entry` is another row about this class; the result shows its output,
+    alpha and gamma.
     """
     required = case.goal.required
     if required.beta is None or required.is_open:

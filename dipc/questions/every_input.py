@@ -693,9 +693,9 @@ class ClassCase:
     def _ray(self) -> tuple[Mapping[int, Fraction], Mapping[int, Fraction]] | None:
         """Return (an input of the class, a direction in which dd grows without limit), or None if none is found.
 
-        Both are mappings by slot, and gamma is under its key. All inputs from the first one on in the direction are in
-        the class, and infinitely many of them have integers for the int inputs. At the first input plus k times the
-        direction, dd is at least k - c, for a constant c.
+        Both map the slots of inputs to numbers; the key GAMMA has gamma, or its change. All inputs from the first one
+        on in this direction are in the class. At infinitely many of them, the int inputs have integers as values. At
+        the first input plus k times the direction, dd is at least k - c, for a constant c.
         """
         ideal, norm, whole = self.source.ideal, self.source.metric.norm, self.convex.inputs.whole
         own = ideal.metric.decisive(self.convex.inputs.region.answer)
@@ -728,9 +728,9 @@ class ClassCase:
 
         If one of these obligations fails, the claim fails for the class. The inputs are extreme ones, at which slacks
         are least, and inputs between these and an inner input. `nearest` is a fraction of the way from an extreme input
-        to the inner one, tried before 1, 1/2, 1/4, …; None for these alone. At most `most` inputs are used of the class
-        and of each of its subclasses. If a distance is open, `product` is its product with an eps at which the claim
-        may fail. Raises Undecided and DiagnosticError as `goal` does.
+        to the inner one, tried before 1, 1/2, 1/4, …; if it is None, only these are tried. At most `most` inputs are
+        used of the class and of each of its subclasses. If a distance is open, `product` is the product of this
+        distance and an eps at which the claim may fail. Raises Undecided and DiagnosticError as `goal` does.
         """
         if self.goal.empty is None:
             alphas, gamma = self._witness_distances(product, None)
@@ -1121,8 +1121,8 @@ class ClassCase:
     def _proved_by_cases(self, rows: Sequence[ClassResult]) -> ClassResult:
         """Return the result that this class is proved by the proofs of other cases, with the results `rows`.
 
-        The values at which its claim is vacuous are taken from the row, if there is only one, or else from the limit of
-        beta as alpha grows.
+        If there is one row, the values of eps where beta < 1 are those of this row. Otherwise they are those where the
+        limit of beta as alpha grows is less than 1.
         """
         result = replace(self._row(Method.BOUND, Verdict.ACCURATE), evidence=self.BEYOND_CHECKER)
         note = result.note

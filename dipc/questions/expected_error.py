@@ -165,8 +165,8 @@ def error_report(
     """Return the report on the rows `every` of `source`; after Ctrl-C the report has the rows so far.
 
     The report is then marked as `interrupted`. `point` is the eps of the values, and `claimed` the text of the claimed
-    bound, None without a claim. `engine` compares errors with the greatest one. `progress` is called with the number of
-    rows done and the number of all rows.
+    bound, None without a claim. `engine` decides whether the row with the greatest error at this eps has the greatest
+    error at every eps. `progress` is called with the number of rows done and the number of all rows.
     """
     program = source.program
     assert isinstance(program, Erring)

@@ -1,14 +1,14 @@
-"""Rows of a table decided together, in families: rows with one answer, whose claim is one function of a distance.
+"""Rows of a table decided together, in families: rows with the same answer, whose claims differ only in alpha.
 
 A *family* is the rows of a table with the same finite inputs, the same stated outputs and the same exits. Their
 probabilities are the sums over the same noises of events whose half-spaces differ only in their constants, which are
 affine functions of the rows' numbers. The claim of a row differs from that of another row only through alpha.
 
-Lemma. Let every row of a set have alpha <= a and the constants at least c, where beta never grows with alpha. If the
-event with the constants c has a probability of at least 1 - beta(a), then the claim holds at every row of the set.
-Proof. 1. The half-spaces of a row contain those with the constants c, over the same noises; the weights of exits are
-probabilities. So the row's probability is at least that of the event with the constants c. 2. The row's beta is at
-least beta(a). Hence Pr[row] >= Pr[c] >= 1 - beta(a) >= 1 - beta(row).
+Lemma. Let beta never grow with alpha. Let every row of a set have an alpha <= a, and constants that are at least the
+numbers c. If the event with the constants c has a probability of at least 1 - beta(a), then the claim holds at every
+row of the set. Proof. 1. The half-spaces of a row contain those with the constants c, over the same noises; the weights
+of exits are probabilities. So the row's probability is at least that of the event with the constants c. 2. The row's
+beta is at least beta(a). Hence Pr[row] >= Pr[c] >= 1 - beta(a) >= 1 - beta(row).
 
 So a few obligations decide a table: a set is the rows with alphas of the same leading digits, and c is rounded down.
 Numbers are integers over one common denominator. Rows that no such obligation decides are left to `TableRows`.
@@ -65,8 +65,8 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 class IntegerColumns:
     """Columns of numbers of a table, as integers over one common `denominator`.
 
-    `columns` maps the position of each column in `wanted` to its integers, one for each row. Raises NotApplicable if
-    one of these cells is not a number, or if the denominator is too long.
+    `columns` maps the position of each column in `wanted` to its integers, one for each row. Raises NotApplicable if a
+    value in one of these columns is not a number, or if the denominator is too long.
     """
 
     def __init__(self, rows: PackedRows, wanted: Iterable[int]) -> None:
@@ -157,9 +157,9 @@ class FamilyClaim:
     """
 
     def __init__(self, claim: Claim, row: Row, limits: Limits) -> None:
-        """Read the `claim` of a table, whose finite cells are those of `row`; `limits` bound the work.
+        """Read the `claim` about the rows of a table that have the finite inputs and outputs of `row`.
 
-        Raises NotApplicable if rows of the table differ in more than alpha.
+        `limits` bound the work. Raises NotApplicable if rows of the table differ in more than alpha.
         """
         if claim.beta is None or claim.table.columns - {"dd"} or mentions(claim.beta.tree, "dd"):
             raise NotApplicable
@@ -272,7 +272,7 @@ Side = Halfspace | Terms
 
 @dataclass(slots=True)
 class Family:
-    """The exits of rows with one answer, whose half-spaces have constants that differ from row to row.
+    """The exits of rows with the same answer; some constants in their half-spaces differ from row to row.
 
     `shares` pairs each exit with the half-spaces of its events. `forms` computes the constants that differ from the
     numbers in a row, in the order of the half-spaces. `known` says for each obligation decided so far whether the claim
@@ -327,8 +327,9 @@ class RowFamilies:
     def distances_of(self, row: Row, numbers: IntegerColumns, rows: Sequence[int]) -> tuple[list[int], int] | None:
         """Return dd of `rows` as (integers, common denominator); `rows` are indices into the columns of `numbers`.
 
-        All these rows have the finite cells of `row`. The result is None if the inputs with this answer are not known
-        to be one convex set of real inputs. Raises NotApplicable if the answer in some row differs from det.
+        All these rows have the same finite inputs and outputs as `row`. The result is None if the inputs with this
+        answer are not known to be one convex set of real inputs. Raises NotApplicable if the answer in some row differs
+        from det.
         """
         if self._has_numeric_outputs:
             return None
@@ -375,8 +376,9 @@ class RowFamilies:
     ) -> Iterator[tuple[Family, Sequence[int]]]:
         """Divide `rows` into families of rows with the same exits; yield each family with its rows.
 
-        `rows` are indices into the columns of `numbers`. All of them have the finite cells of `row`, and gamma is the
-        number in `gamma`. Raises NotApplicable for programs whose exits are not listed, and Undecided past a limit.
+        `rows` are indices into the columns of `numbers`. All of them have the same finite inputs and outputs as `row`,
+        and gamma is the number in `gamma`. Raises NotApplicable for programs whose exits are not listed, and Undecided
+        past a limit.
         """
         exits = self._probabilities.plan_exits(row.inputs, row.outputs)
         if exits is None:
@@ -400,10 +402,10 @@ class RowFamilies:
             yield family, members
 
     def _holding(self, each: Exit, radius: Fraction, numbers: IntegerColumns, rows: Sequence[int]) -> bool | list[bool]:
-        """Return for each of `rows` whether the exit's conditions on the numbers of the row hold; the exit is `each`.
+        """Return for each of `rows` whether its numbers satisfy the conditions of the exit `each`.
 
-        A single bool in place of a list is the answer for all rows. `radius` is gamma. `numbers` has the table's
-        numbers by column, and `rows` are indices into each column.
+        The result is a single bool if it is the same for all rows. `radius` is gamma. `numbers` has the table's numbers
+        by column, and `rows` are indices into each column.
         """
         event = each.event
         if not event.possible or (event.random_balls and radius <= 0):

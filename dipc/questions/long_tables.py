@@ -3,7 +3,7 @@
 A *chunk* is some lines of the file. A worker, in this process or in another one, reads the lines of a chunk. Its answer
 (`ChunkAnswer`) has the numbers of rows of each kind and the rows that it did not prove. The main process only reads
 bytes, adds numbers, and decides the remaining rows as it decides the rows of any table. It keeps no other rows. A cache
-has the answer of a chunk by the digest of its bytes.
+keeps the answer for each chunk, under a digest of the bytes of the chunk.
 
 Invariant: a report is that of the whole table, read at once. Where a chunk is refused (a mistake in a cell, an answer
 that is not the ideal's, a limit), or where many rows are not proved, the table is read again as a whole.
@@ -88,8 +88,8 @@ class ChunkAnswer:
 
     `counts` counts the rows that are proved, except that `counts.rows` is the number of all rows of the chunk. `scopes`
     has the eps where beta < 1 at proved rows. `left` has the rows that are not proved, each with its position in the
-    chunk, from 0, and the texts of its inputs, outputs and dd. `work` is the number of explorations and the time they
-    took.
+    chunk, from 0, and the texts of its inputs, outputs and dd. `work` is the number of explorations of the program, and
+    the time that they took.
     """
 
     counts: Counts
@@ -270,8 +270,8 @@ class ChunkWorker:
     def _decide_families(self, rows: _ChunkRows, engine: Engine) -> None:
         """Prove many of `rows` at once with `engine`, and mark these as proved.
 
-        A family of rows has the same finite cells and the same exits; a few obligations prove most of a family. Raises
-        NotApplicable if this method does not apply to the table.
+        The rows of a family have the same finite inputs and outputs, and the same exits; a few obligations prove most
+        of a family. Raises NotApplicable if this method does not apply to the table.
         """
         families = self._families
         if families is None:
@@ -308,11 +308,11 @@ class ChunkWorker:
         families: RowFamilies,
         engine: Engine,
     ) -> None:
-        """Mark the proved rows among `members`, indices of `rows` whose finite cells are those of the row `first`.
+        """Mark the proved rows among `members`, which are indices of `rows`.
 
-        `numbers` has the numbers of the rows, and `about` is their claim. `families` divides the rows by their exits,
-        and `engine` decides the obligations. Raises NotApplicable if the method does not apply, and Undecided past a
-        limit.
+        These rows have the same finite inputs and outputs as the row `first`. `numbers` has the numbers of the rows,
+        and `about` is their claim. `families` divides the rows by their exits, and `engine` decides the obligations.
+        Raises NotApplicable if the method does not apply, and Undecided past a limit.
         """
         near: list[int] = []
         if about.alpha is None:
@@ -529,7 +529,7 @@ class LongRows(CountedRows):
 
 
 class _Numbered(Sequence[Row]):
-    """The `rows` of a table with other numbers: the i-th row has the i-th of the `numbers`."""
+    """The `rows` of a table, counted anew: the number of the i-th row is the i-th of `numbers`."""
 
     def __init__(self, rows: Sequence[Row], numbers: Sequence[int]) -> None:
         self._rows = rows

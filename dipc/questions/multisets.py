@@ -8,11 +8,12 @@ Lemma. dd(u) is the least distance of the multiset input of u from one with anot
 multiset inputs is that of their nearest arrangements.
 
 - Conditions: det and the distance of inputs are unchanged when inputs of a group exchange their values.
-- Proof: arranging u and u' by one order changes no distance, and arranging u' alone changes no answer. So dd(u) is a
-  minimum over the multisets of u' of the least distance over their arrangements.
+- Proof: reordering u and u' in the same way does not change their distance, and reordering u' alone does not change its
+  answer. So dd(u) is a minimum over the multisets of u' of the least distance over their arrangements.
 - The least distance of two lists of numbers is that of the sorted lists. Exchanging two values that are in opposite
   order never makes the largest distance or the sum of the distances smaller.
-- Names are equal or not. The least distance of two lists of names is the size of the multiset difference.
+- Two names can only be equal or different. The least distance of two lists of names is the size of the multiset
+  difference.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Finite inputs of programs that make one random choice: one row for all inputs with one probability and one dd(u).
 
 The probability of the right answer is the sum of the probabilities of the options that lead to it. For an exponential
-mechanism, an option has e^(rate·eps·score) over the sum of these. Neither the order of options nor a number added to
-all scores changes the sum. So inputs have equal probabilities if the scores of the right and of the wrong options are
-equal as multisets, after the greatest score is subtracted.
+mechanism, the probability of an option is e^(rate·eps·score), divided by the sum of these powers over all options.
+Neither another order of the options nor a number added to all scores changes the probability of the right answer. So
+inputs have equal probabilities if the scores of the right and of the wrong options are equal as multisets, after the
+greatest score is subtracted.
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ def _enclosed_source(
 def left_open(program: CoreProgram, number: str | None) -> tuple[str, ...]:
     """Return the constant `number` of a question about every m, and the constants that `program` computes from it.
 
-    Empty if `number` is None.
+    The result is empty if `number` is None.
     """
     if number is None:
         return ()
@@ -246,7 +246,7 @@ _PROGRESS_SECONDS = 0.1
 def check(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenCheck]) -> Report:
     """Decide Pr[output within gamma of the answer] >= 1 - beta at every row of `table`, or for det at `inputs`.
 
-    The claim is decided for every eps in the intervals. The options `given` are these.
+    The claim is decided for every eps in the intervals. The keyword arguments `given` are the options explained below.
 
     `program` is a loaded program, or a path or a text that `dipc.load` takes. `table` is the path of a CSV file, a list
     of dicts, a pair (header, rows), or a DataFrame; without a column dd it gets dd(u) from the `ideal`. `inputs` needs
@@ -260,9 +260,9 @@ def check(program: ProgramGiven, table: TableGiven | None = None, **given: Unpac
     None leaves them to the table's columns and the program's claim block; gamma "free" asks about every gamma.
 
     With `classes` the rows of the report are classes of inputs with the same obligation, each with its number of
-    inputs. None does this for thousands of inputs, and from 65 on where inputs may change places. With `digits` the
-    ends of failing intervals are given to this many significant digits, with the worst eps of each interval. With
-    `keep_proofs` the report has the evidence from which certificates are written.
+    inputs. None does this for thousands of inputs, and for 65 inputs or more if some of them may change places. With
+    `digits` the ends of failing intervals are given to this many significant digits, with the worst eps of each
+    interval. With `keep_proofs` the report has the evidence from which certificates are written.
 
     `jobs` processes share the work, one per processor for 0 or "auto"; with `dask` the work goes to the Dask scheduler
     at this address. Decisions are stored in the file `cache` and used again. These three options do not change the

@@ -140,8 +140,8 @@ class RowOutcome:
     """The result for all rows of a table with one claim and one probability.
 
     `terms` is the claim: alpha, beta and gamma at these rows. `probability` is that of an answer within gamma, or None
-    if a limit was reached. `settled` is the decision, and `says` has the values of eps where beta < 1. Equal terms and
-    probabilities are the same object, so that identities can be compared.
+    if a limit was reached. `settled` is the decision, and `says` has the values of eps where beta < 1. Equal terms are
+    one object, and so are equal probabilities, so that they can be compared by identity.
     """
 
     terms: Terms

@@ -201,8 +201,9 @@ _MOST_KINDS = 20_000
 class _Kind:
     """A group of bounds with the same beta that differ only in the constants of their half-spaces.
 
-    `one` is one of them, and `number` counts them. `sides` has the sorted coefficients of each half-space of a bound.
-    `least` maps such coefficients to the least constant of all half-spaces with these coefficients.
+    `one` is one of these bounds, and `number` is how many there are. `sides` has, for each half-space of a bound, its
+    sorted coefficients. `least` maps such coefficients to the least constant of all half-spaces with these
+    coefficients.
     """
 
     beta: BetaForm
@@ -248,7 +249,7 @@ class LeastBounds:
         """Compare the pairs of beta and bound in `claimed`, and find lower bounds that are common to many of them.
 
         The common bounds of an earlier call are forgotten. The least constants of half-spaces are kept from earlier
-        calls, unless there are too many kinds of bounds.
+        calls, unless there are too many groups of bounds that differ only in constants.
         """
         if max(len(self._kinds), len(self._shapes)) > _MOST_KINDS:
             for kept in (self._kinds, self._shapes, self.failed):

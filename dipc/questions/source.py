@@ -189,8 +189,8 @@ LOGARITHMS = f"whether the claim fails depends on the direction in which its log
 class WeakerClaim(Enum):
     """The way in which the claim of an `Enclosed` question is related to the weaker claim that encloses it.
 
-    - IMPLIED: a counterexample to the weaker claim refutes the claim, and a proof of it proves nothing.
-    - ITSELF: the weaker claim is the claim itself, so that a proof also counts.
+    - IMPLIED: a counterexample to the weaker claim refutes the claim, and a proof of the weaker claim proves nothing.
+    - ITSELF: the weaker claim is the claim itself, so that its proof is a proof of the claim.
     - AROUND: the weaker claim is about an interval around the claim's only eps, and refutes the claim only if it fails
       at every eps of the interval.
     """
@@ -326,7 +326,7 @@ class _EnclosedCase:
         return row if row.verdict is Verdict.UNDECIDED else _open(row, between)
 
     def _decides(self, found: RowResult) -> bool:
-        """Return True if `found`, the result for a claim weaker than the question's, settles the question's."""
+        """Return True if `found`, the result for the weaker claim, also decides the claim of the question."""
         refutes = found.verdict is Verdict.INACCURATE
         match self.question.relation:
             case WeakerClaim.IMPLIED:

@@ -347,7 +347,7 @@ Domain = tuple[Fraction, ...] | None
 
 @frozen
 class Position:
-    """One numeric input: its `slot`, the `values` to enumerate, and its declared `domain`.
+    """One numeric input: its `slot`, its `values` in the inputs asked about, and its declared `domain`.
 
     `whole` is true if the program that is executed declares the input as an int.
     """

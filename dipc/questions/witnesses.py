@@ -347,8 +347,8 @@ class Witnesses:
         """Return True if the claim at `inputs` takes long to decide, and is not refuted at any of a few eps.
 
         `gamma` is the gamma to use if the claim leaves gamma open. A decision takes long if the probability has no
-        closed form: a proof for every eps then follows Taylor polynomials from cell to cell. Such a proof is no help in
-        the search for an input that refutes the claim.
+        closed form: a proof for every eps then cuts the intervals of eps into small parts, with a Taylor polynomial for
+        each. Such a proof is no help in the search for an input that refutes the claim.
         """
         try:
             steps = self._case(inputs, gamma).steps()
@@ -382,8 +382,8 @@ class Witnesses:
     ) -> Asking[tuple[RowResult, Obligation | None]]:
         """Decide the claim at the input `inputs`, and return (its row, its obligation).
 
-        The obligation is None if nothing is claimed or it is not known. `gamma` is the gamma to use if the claim leaves
-        gamma open.
+        The obligation is None if nothing is claimed at this input, or if the obligation is not known. `gamma` is the
+        gamma to use if the claim leaves gamma open.
         """
         case = self._case(inputs, gamma)
         posed: Sequence[ProofStep] = ()
@@ -449,10 +449,11 @@ def candidates(
 ) -> Iterator[Mapping[int, Value]]:
     """Yield inputs near which the probability may be least on the class `convex`, for each of `alphas`.
 
-    `slots` are the numeric inputs. First come extreme inputs: the corner of `lower`, or inputs where one of its slacks
-    is least. Then come inputs between an extreme input and an inner input of the region, or of `guards`: the extreme
-    input itself may belong to another class. `nearest` is a fraction of the way to the inner input, tried before 1,
-    1/2, 1/4, …; None for these alone.
+    `slots` are the numeric inputs. `lower` has the slacks of the class, and its corner if there is an input where all
+    of them are least. First come extreme inputs: this corner, or else inputs where one slack is least. Since an extreme
+    input may belong to another class, inputs between it and an inner input of the region, or of `guards`, come next.
+    `nearest` is a fraction of the way to the inner input, tried before 1, 1/2, 1/4, …; if it is None, only these are
+    tried.
     """
     inputs = convex.inputs
     within = [guard.guard for guard in inputs.region.guards]

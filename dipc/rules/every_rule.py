@@ -122,8 +122,8 @@ def all_facets(own: Sequence[Affine], guards: Sequence[Constraint], side: Sequen
 def known_region(setting: Setting, inputs: InputClass, guards: tuple[Constraint, ...]) -> Region:
     """Return the region of the class `inputs`, or only its part with `guards` if a `metric` block compares answers.
 
-    Which answers the block counts as the same may differ from piece to piece. `setting` says whether there is such a
-    block.
+    Which answers the block counts as the same may differ between parts of the region. `setting` says whether there is
+    such a block.
     """
     return inputs.region if setting.near is None else replace(inputs.region, guards=guards)
 
@@ -211,7 +211,7 @@ _ONE_BY_ONE = "it was proved separately for each integer distance"
 
 
 def is_simple(proof: Proof) -> bool:
-    """Return True if a rule in SIMPLE gave `proof`: for the class as a whole, and without uniting its exits."""
+    """Return True if a rule in SIMPLE gave `proof`: for the class as a whole, with its exits as they are."""
     return any(rule.name == proof.rule for rule in SIMPLE)
 
 
@@ -226,7 +226,7 @@ def simple_proofs(goal: Goal) -> Iterator[Proof]:
 
 
 def united_proofs(goal: Goal) -> Iterator[Proof]:
-    """Yield the proofs of `goal` by the rules in UNITED, after exits that differ in one comparison are united.
+    """Yield the proofs of `goal` by the rules in UNITED, with one exit in place of any that differ in one comparison.
 
     Proofs of other statements that imply the goal are yielded, too: the claim at the distance 0, for instance. Raises
     Undecided.
@@ -263,7 +263,7 @@ def _proof(goal: Goal, name: str, bounds: Bounds, *, certified: bool) -> Proof:
 def first_established(every: Iterable[Proof]) -> Asking[Proof | None]:
     """Return the first of the proofs `every` whose obligations all hold, or None.
 
-    If it has a single obligation, the result also has the bound that was compared.
+    If this proof has a single obligation, the result also has the closed form of the bound in this obligation.
     """
     for proof in every:
         decision = None
@@ -282,8 +282,8 @@ def established_by_integers(goal: Goal, start: int = 1) -> Asking[tuple[Proof | 
     """Prove `goal`, about a class with int inputs, separately for each integer distance d.
 
     Return (the proof, None), or (None, d) for the first d at which the proof failed. The result is (None, None) if no
-    proof for all large distances is found. If all distances from other answers are integers, only distances from
-    `start` on are proved.
+    proof for all large distances is found. If all distances from other answers are integers, the proof is only about
+    the distances d >= `start`.
     """
     found = yield from integer_distances.at_every_integer(goal, lambda each: first_established(proofs(each)), start)
     if not isinstance(found, Proof):

@@ -113,7 +113,7 @@ class _Numbers:
 
 @frozen
 class NumberResult(ClassResult):
-    """The result about one m, or about the last group of all larger m.
+    """The result about one m, or about all m from some m on.
 
     `singly` pairs each m that was decided on its own with the results for its classes. The fields `start` and `union`
     are set in the last result only. Its last row is about all m >= `start`, and `union` is the proof of that row. The
@@ -381,7 +381,7 @@ class AllNumbers(Source):
         return None
 
     def proved_by_totals(self) -> Asking[bool]:
-        """Return True if the claim is proved for every m by treating sums, minima and the like of queries as inputs.
+        """Return True if the claim is proved for every m with sums, counts, minima and maxima of queries as inputs.
 
         The result is False if the program reads its queries in another way, or if the claim about the new inputs is not
         proved.

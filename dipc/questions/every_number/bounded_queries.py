@@ -132,7 +132,7 @@ def gaps(ideal: Ideal, guards: Sequence[Constraint]) -> tuple[tuple[Constraint, 
 
     Only bounds of inputs that occur in `guards` are returned. `ideal` is the ideal of the program. Without a
     precondition `requires` both tuples are empty. Raises NotUniform unless all inputs are real and the precondition is
-    one box.
+    a conjunction of bounds on single inputs.
     """
     allowed = ideal.program.allowed
     if allowed is None:

@@ -19,9 +19,10 @@ maximum of the coordinates.
    of the iteration, a shared input must have coefficients of one sign in all these g, and *found* must be one answer.
 3. In case 2, let F be the event that a comparison of iteration i goes wrong, where each noise has its own law. One path
    leads to the head of iteration i, so that no earlier comparison decides which draws this iteration compares. If the
-   answer is wrong, no iteration has exited, and F has occurred. The error therefore has at most the probability of F:
-   the terms of one iteration.
-4. In case 1 the error has at most the sum of the terms of all iterations, and of the statements after the loop.
+   answer is wrong, no iteration has exited, and F has occurred. The error probability is therefore at most that of F,
+   which is at most the sum of the terms of one iteration.
+4. In case 1 the error probability is at most the sum of the terms of all iterations, and of the statements after the
+   loop.
 """
 
 from __future__ import annotations

@@ -386,7 +386,7 @@ def constant(value: Fraction) -> Summands:
 
 
 def summands(value: Parametric) -> Summands | None:
-    """Return `value` as a sum of terms if it is a polynomial in its unknowns without eps; otherwise None."""
+    """Return `value` as a sum of terms if it is a polynomial in its unknowns and does not contain eps, else None."""
     if value.denominator != ExpPoly.ONE:
         return None
     total: Summands = {}

@@ -2,11 +2,11 @@
 
 This is the only engine for loops, for accuracy (`AgreeingRuns`) and for privacy (`privacy.loops`).
 
-**Heads.** In a uniform program an iteration depends on earlier iterations only through the scalars that are still read:
-finite values, and forms over noises. Two heads of the loop with the same scalars (up to names of noises) have the same
-later iterations, up to the index. If only finitely many such heads are reached from the start, these are all heads for
-any m, and each iteration is one of finitely many steps between them. Constraints on noises are dropped at a head, which
-only adds runs.
+**Heads.** In a uniform program an iteration depends on earlier iterations only through the scalars that it or a later
+one reads: finite values, and forms over noises. Two heads of the loop with the same scalars (up to names of noises)
+have the same later iterations, except for the index. If only finitely many such heads are reached from the start, these
+are all heads for any m, and each iteration is one of finitely many steps between them. Constraints on noises are
+dropped at a head, which only adds runs.
 
 The loop is unrolled for some number of iterations and explored. If more iterations are needed to reach all heads, it is
 unrolled again.
@@ -175,9 +175,9 @@ class LoopRuns(Generic[N, S]):
         return key_of(self._own, state, means=self._keeps_means)
 
     def _number(self, key: Key, node: N, iteration: int) -> int:
-        """Return the index of the loop's state with this `key`; a new one gets the next index, and is explored later.
+        """Return the index of the head with this `key`; a new head gets the next index, and is explored later.
 
-        A state here is one at the start of an iteration: `node`, which was reached before the given `iteration`.
+        The head is that of `node`, and was reached before the given `iteration`.
         """
         if key not in self._keys:
             self._keys[key] = len(self._keys)
@@ -606,7 +606,8 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         """Return (successor, event): the one of `successors` reached without noise, and an event that ensures it.
 
         `state` compares noisy values. If the event occurs, the comparison has the same outcome as without noise, for
-        all inputs that satisfy `moving`. Raises NotUniform if `moving` does not determine the outcome without noise.
+        all inputs at which the forms `moving` are at least 0. Raises NotUniform if these inputs do not determine the
+        outcome without noise.
         """
         best: tuple[State, Event] | None = None
         static = [guard.form for guard in state.guards.items]

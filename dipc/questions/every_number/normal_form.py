@@ -7,7 +7,7 @@ A program
 an index only names an element. If all arrays and loops that depend on m end at m + c for one number c, indices are
 shifted so that they end at m; an output whose values are indices is shifted with them. Several loops, and parts that do
 not share variables, become one loop. Rates such as eps/(2*m) are replaced by marks, the same mark for equal rates: the
-runs of the program with marks are those for every number.
+program with marks has the same runs for every m, except for the rates.
 
 **Several loops** over the same queries, one after the other, are a single loop:
 
@@ -33,9 +33,9 @@ to it first), no other statement assigns the loop's answer, and S does not exit.
 it has in the loop alone, and the other outputs have the law that they have without the loop. The ideal has to satisfy
 the same conditions.
 
-**Lemma.** The answers of such a program are pairs of answers of its parts. An input with another answer of one part has
-another answer of the program, so that dd(u) is at most the dd(u) of each part. The error has at most the sum of the
-error probabilities of both.
+**Lemma.** The answers of such a program are pairs of answers of its parts. If two inputs have different answers of one
+part, their answers of the program differ, too. So dd(u) of the program is at most dd(u) of each part. The error
+probability of the program is at most the sum of those of the two parts.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A *total* is a sum, minimum, maximum or count over the queries, whose summand reads the queries of one index. Let a
 program and its `ideal` read the queries through totals alone, and let the *reduced* program have an input of its own
-for each total. At queries u with the totals s(u), the program has the law and the right answer of the reduced one at
-s(u).
+for each total. At queries u with the totals s(u), the program has the law and the right answer that the reduced program
+has at s(u).
 
 **Every input.** If the reduced program is right at every s, the program is right at every u, for every m.
 

@@ -26,10 +26,9 @@ number m itself.
 iteration v, best is one of the X_j with j < v, which X_v exceeds; with iteration v (or from the start) best = X_v and
 out = v, and no later X_j exceeds it. Ties have probability 0, so that `>=` does as well.
 
-The error therefore has at most the probability Σ_j Pr[X_j >= X_v], each term of which depends on q[v] - q[j] alone. The
-ideal is the same loop without noise: its answer v has q[v] >= q[j] for every j. These inputs are a convex region, its
-answer is given nowhere else, and dd(u) >= alpha implies q[v] - q[j] >= alpha·w for w the dual norm of (1, -1) (see
-`facets`).
+The error probability is therefore at most Σ_j Pr[X_j >= X_v]; each term of this sum depends on q[v] - q[j] alone. The
+ideal is the same loop without noise: its answer v has q[v] >= q[j] for every j. The inputs with the answer v are one
+convex region. There dd(u) >= alpha implies q[v] - q[j] >= alpha·w, where w is the dual norm of (1, -1) (see `facets`).
 """
 
 from __future__ import annotations

@@ -1,23 +1,26 @@
 """The error of a program as a union of single events, for every number of queries.
 
-**Walks.** All runs in agreement with the ideal are walks through a finite automaton (see `loop_runs`).
+**Walks.** All runs that agree with the ideal are walks through a finite automaton, from head to head (see `loop_runs`).
+Each step has terms: events such that program and ideal agree in this step if all of them occur. In the sums below, a
+term counts with the probability that its event fails.
 
 1. Remove the cycles of a walk with n iterations, one after the other, until a path is left that visits no head twice,
    with k iterations. The n - k other iterations lead from heads to heads of the same component, which contains a head
    of the path.
-2. The sum of their terms is at most n - k times that of the most probable one of these iterations. The walk therefore
-   has at most
+2. The sum of their terms is at most n - k times that of one iteration, the one with the greatest sum. The error
+   probability is therefore at most
 
     fixed + (n - k)·repeated,
 
-where n = m - low + 1 for a loop from low to m. A run that exits earlier has no more. This sum is shown to be at most
-beta(m) for every m >= start, coefficient by coefficient of the polynomial in m - start.
+where fixed is the sum on the path, repeated is that of the one iteration, and n = m - low + 1 for a loop from low to m.
+For a run that exits earlier, the bound holds as well. This sum is shown to be at most beta(m) for every m >= start,
+coefficient by coefficient of the polynomial in m - start.
 
-**Comparison with beta.** Let beta(m) = Σ b_j·(m - start)^j, and let the error have at most the probability f + (m -
-once)·r for every m >= once. Then beta(m) is at least this probability for every m >= start if b_0 >= f + (start -
-once)·r, b_1 >= r, and b_j >= 0 for j >= 2. These are finitely many inequalities in one variable t, eps or distance·eps.
-They may fail for small t, up to some t0. For these t it suffices that beta(start) >= 1 and that beta does not decrease
-with m, as a probability is at most 1. A later start makes beta(start) larger.
+**Comparison with beta.** Let beta(m) = Σ b_j·(m - start)^j, and let the error probability be at most f + (m - once)·r
+for every m >= once. Then beta(m) is at least this probability for every m >= start if b_0 >= f + (start - once)·r, b_1
+>= r, and b_j >= 0 for j >= 2. These are finitely many inequalities in one variable t, eps or distance·eps. They may
+fail for small t, up to some t0. For these t it suffices that beta(start) >= 1 and that beta does not decrease with m,
+as a probability is at most 1. A later start makes beta(start) larger.
 
 **Rates that depend on m.** For one m, rates replace their marks in the terms of a union bound. If no rate falls as m
 grows, as a multiple of some variable e in place of eps, the rates for the first m bound the error for every greater m:
@@ -25,10 +28,10 @@ grows, as a multiple of some variable e in place of eps, the rates for the first
 **Lemma.** Let N be a sum of independent noises, each symmetric, unimodal and only scaled by its rate, as Laplace noise
 is, and s >= 0. Then Pr[N + s < 0] does not grow when a rate grows.
 
-1. Let Y be the sum of the other noises, with the symmetric and unimodal density f (Wintner), and x·Z a noise of scale
-   x, Z symmetric.
+1. Let x·Z be the noise whose rate grows, with the scale x and Z symmetric. Let Y be the sum of the other noises, with
+   the distribution function F and the density f, which is symmetric and unimodal (Wintner).
 2. Pr[Y + x·Z + s < 0] = ∫_{z > 0} (F(-s - x·z) + F(-s + x·z))·dPr[Z].
-3. Its derivative by x is an integral of z·(f(-s + x·z) - f(-s - x·z)) >= 0, as |s - x·z| <= |s + x·z|.
+3. The derivative by x is an integral of z·(f(-s + x·z) - f(-s - x·z)) >= 0, as |s - x·z| <= |s + x·z|.
 
 An event with two sides, |N + a| <= b with slacks that are not negative, fails on one side or on the other. One-sided
 noise E >= 0 may also occur in an event. A greater rate makes E smaller, which helps an event with the term -E. It harms
