@@ -147,7 +147,7 @@ def set_to(value: object, *path: str | int) -> Callable[[Document], None]:
             set_to({"pair": 0, "outputs": [0], "obligation": 0}, "refuted"),
             "refuted: a refutation is given exactly where the verdict is `not private`",
         ),
-        (set_to("x", "program", "name"), "program: its text says"),
+        (set_to("x", "program", "name"), "program: `name` is not the name in its text"),
     ],
 )
 def test_a_forged_proof_is_rejected(change: Callable[[Document], None], step: str) -> None:

@@ -159,7 +159,7 @@ def test_weights_that_prove_nothing_are_refused() -> None:
     assert proved_bound(half(3, x0=2), system, {0: F(2)}) == 5
     assert proved_bound(half(3, x0=2), system, {0: F(1)}) is None
     assert proved_bound(half(3, x0=2), system, {1: F(-2)}) is None
-    with pytest.raises(ValueError, match="not negative"):
+    with pytest.raises(ValueError, match="must not be negative"):
         weighted_sum(system, {0: F(-1)})
 
 
