@@ -245,7 +245,7 @@ class HoldingSet:
         alone = self.failing_alone
         return _rows([alone] if alone is not None else (claimed for _, claimed in every))
 
-    @property
+    @cached_property
     def failing_alone(self) -> Inequality | None:
         """The first inequality that fails at all values, or None if each inequality holds at some value."""
         for alone in dict.fromkeys(claimed for failures in self.failing for _, claimed in failures):
@@ -289,9 +289,8 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
         status, remark = Status.SOLVED, ""
     else:
         status = Status.NONE
-        remark = f"every {claims.question.word} holds at some eps, but at no eps do all of them hold"
-        if found.failing_alone is not None:
-            remark = ""
+        several = len(rows) > 1 and found.failing_alone is None
+        remark = f"every {claims.question.word} holds at some eps, but at no eps do all of them hold" if several else ""
     try:
         spans, proved_spans = ([span_between(a, b, digits, limits) for a, b in each] for each in (holds, proved))
     except LimitReached as stopped:

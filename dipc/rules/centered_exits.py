@@ -23,14 +23,13 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import chain, combinations
 
-from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly
+from dipc.algebra.exppoly import Closed, ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.chain.chain import ExitState
 from dipc.chain.event import ComponentTemplate, signs_of_balls, template
 from dipc.chain.flow import without_finite_noise
 from dipc.chain.series import RunSet, Series, runs
 from dipc.chain.state import Affine, Constraint, centered, constraint_set, contradict, entails
-from dipc.decide.obligation import Verdict, decide
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Unbounded, minimum
@@ -40,8 +39,8 @@ from dipc.program.ideal import Region
 from dipc.program.program import Program
 from dipc.rules.halfspaces import GAMMA, has_gamma
 from dipc.rules.input_classes import NearAnswers
+from dipc.sign.chart import is_nowhere_negative
 from dipc.sign.interval import Interval
-from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.core import Value
 from dipc.text.program import CoreProgram
 
@@ -503,7 +502,7 @@ def _weight(centered: CenteredExit) -> Closed:
 def is_proved_nonnegative(value: Closed, intervals: tuple[Interval, ...], limits: Limits) -> bool:
     """Return True if `value` is proved, within `limits`, to be at least 0 for all eps in `intervals`."""
     try:
-        return decide(ClosedForm(value), PiecewiseForm(_CERTAIN), intervals, limits).verdict is Verdict.ACCURATE
+        return is_nowhere_negative(value, intervals, limits)
     except Undecided:
         return False
 

@@ -52,9 +52,8 @@ def still(facet: Affine) -> Affine:
 
 def at_alpha(facet: Affine, alpha: Fraction) -> Halfspace:
     """Return the half-space of the inputs behind `facet` at the given `alpha`."""
-    fixed = still(facet)
-    moved = alpha * step_of(facet) if alpha else _ZERO
-    return Halfspace(fixed.inputs, fixed.constant - moved if moved else fixed.constant)
+    there = facet.substituted({ALPHA: alpha})
+    return Halfspace(there.inputs, there.constant)
 
 
 @frozen
