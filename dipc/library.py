@@ -53,7 +53,10 @@ from dipc.text.parser import parse_interval
 
 @frozen
 class SignPiece:
-    """A maximal set of eps, between `start` and `end`, on which a function has one `sign`: -1, 0 or 1."""
+    """A maximal interval of eps, from `start` to `end`, on which a function has one `sign`: -1, 0 or 1.
+
+    Each end states whether it belongs to the interval. A piece with the sign 0 is usually a single point.
+    """
 
     start: EndPoint
     end: EndPoint
@@ -63,8 +66,9 @@ class SignPiece:
 def intervals_of(eps: str | None, only_at: Fraction | None = None) -> tuple[Interval, ...]:
     """Return the intervals of the text `eps`, such as "(0, 1], (2, inf)".
 
-    If `eps` is None, the result is all eps > 0, or only `only_at` if that is given. Raises DiagnosticError for a text
-    that is not intervals, and ValueError if the function is known at `only_at` alone and `eps` is anything else.
+    `only_at`, if given, is the only eps at which the closed form in question is known. If `eps` is None, the result is
+    all eps > 0, or only `only_at` if that is given. Raises DiagnosticError for a text that is not intervals. Raises
+    ValueError if `only_at` is given and `eps` is anything else.
     """
     if eps is None:
         return (Interval.POSITIVE if only_at is None else Interval(only_at, only_at, True, True),)
@@ -161,7 +165,10 @@ def divided(form: ClosedForm, other: ClosedForm) -> ClosedForm:
 
 
 def nearest_float(form: ClosedForm, eps: Fraction | int | str) -> float:
-    """Return the float nearest to the value of `form` at `eps`; if two floats cannot be told apart, one of them."""
+    """Return the float nearest to the value of `form` at `eps`.
+
+    If 160 digits do not decide which of two neighboring floats is nearer, the result is one of the two.
+    """
     low, high = form.enclosure(eps, 20)
     for digits in (40, 80, 160):
         if float(low) == float(high):

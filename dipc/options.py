@@ -135,10 +135,10 @@ class Options:
     - The claim about privacy: `budget` and `delta`, with `eps`, for `compose` independent runs.
     - The claim about the expected error of the output named `output`: `error`. With `moment` 2 it is about the expected
       square of the error. `at` is the eps at which numbers are computed.
-    - The grouping of inputs: with `classes`, inputs with equal obligations are one case. With `as_given`, the declared
-      types of inputs are not changed.
+    - The grouping of inputs: with `classes`, inputs with equal obligations are one case. With `as_given`, inputs
+      keep their declared types; otherwise dipc may change the types to decide cases faster.
     - The result: numbers have `digits` significant digits. With `keep_proofs`, the evidence for a certificate is kept.
-      Without `forms`, rows that hold need no closed form of their probability.
+      If `forms` is False, a row that holds may lack the closed form of its probability.
     - The work: `jobs`, `cache` and `dask` distribute it, and change no answer. `limits` bound it, and `progress` is
       called with the number of steps done and the number of all steps.
     - Simulations: each interval contains the exact answer with at least the probability `confidence`, and `side`
@@ -240,8 +240,9 @@ class Options:
     def open_constant(self, inputs: InputSpec | None) -> tuple[str, int | None] | None:
         """Return (constant, least value) for the constant that `for_all` leaves open, such as "m >= 3".
 
-        The least value is None if there is none, as for "m". The result is None if no constant is left open. Raises
-        DiagnosticError for other text, and if `inputs` are not all inputs.
+        The least value is None if there is none, as for "m". The result is None if no constant is left open. If a
+        constant is left open, the question must be about all inputs: raises DiagnosticError if `inputs` selects only
+        some of them. Also raises DiagnosticError if `for_all` cannot be read.
         """
         if self.for_all is None:
             return None

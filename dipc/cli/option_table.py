@@ -269,7 +269,10 @@ OPTIONS: dict[str, _Settings] = {
 
 
 class SingleOption(click.Option):
-    """An option that a command line may have once: a second value would silently replace the first."""
+    """An option that a command line may have only once; a second value is refused.
+
+    Without this class, a second value would silently replace the first.
+    """
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
         """Add the option to `parser`, which then refuses a second value; `ctx` is the command's context."""
@@ -289,8 +292,8 @@ class SingleOption(click.Option):
 def takes(names: str) -> Callable[[_F], _F]:
     """Return a decorator that gives a command the arguments and options `names`, in the order of its help.
 
-    Each of the `names`, separated by blanks, is a key of OPTIONS. `--format=text|json` lists the allowed values of an
-    option, the default first.
+    `names` is a string of keys of OPTIONS, separated by blanks. A key can be followed by the allowed values of the
+    option, the default first, as in `--format=text|json`.
     """
 
     def decorate(command: _F) -> _F:

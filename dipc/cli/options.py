@@ -91,7 +91,7 @@ def positive_option(option: str, text: str) -> Fraction:
 def gamma_of_outputs(text: str | None, outputs: tuple[str, ...]) -> Fraction:
     """Return the value of the option `--gamma`, which belongs to `--output`, from its `text`; 0 if that is None.
 
-    Raises DiagnosticError if the value is negative, or if `outputs`, the values of `--output`, are empty.
+    If `text` is given, raises DiagnosticError for a negative value, and for empty `outputs` (the values of `--output`).
     """
     if text is None:
         return Fraction(0)
@@ -343,7 +343,10 @@ class Work:
         return as_program(load_source(source, result, options.eps if eps is None else eps), options.limits)
 
     def engine(self, program: Program) -> Engine:
-        """Return the engine that decides obligations about `program`. Raises DiagnosticError (E13xx)."""
+        """Return the engine that decides obligations about `program`.
+
+        Raises DiagnosticError (E13xx) for a cache file or a cluster that cannot be used.
+        """
         return self._asked.options.engine(self.stack, program)
 
 

@@ -241,8 +241,8 @@ def _refused(message: str, note: str) -> DiagnosticError:
 def write_result(path: Path | None, writer: Writer) -> None:
     """Let `writer` write the result to stdout, or to the file `path`.
 
-    The file changes at once and as a whole. A path that is not a regular file (a device, a pipe) is written to
-    directly.
+    The file is replaced only when the whole result has been written. A path that is not a regular file (a device, a
+    pipe) is written to directly.
     """
     if path is None:
         try:

@@ -70,8 +70,8 @@ Examples:
 def dtmc(**given: Any) -> ExitCode:
     """Show a program's Markov chain.
 
-    Each state has what is known about the noises drawn so far. Each step has its exact probability, given this
-    knowledge.
+    Each state is labeled with what is known about the noises drawn so far. Each step is labeled with its exact
+    probability, given this knowledge.
     """
     output, _, work = opened(given)
     eps = None if given["eps_text"] is None else positive_option("--eps", given["eps_text"])

@@ -207,11 +207,10 @@ exact probability unknown, 70 internal error.
 @click.command(epilog=_AUDIT_EPILOG)
 @takes("PROG --samples-at --eps~run --confidence~audit -D --limit~run --format=text|json -o --quiet,-q")
 def audit(**given: Any) -> ExitCode:
-    """Bound the privacy loss of a real implementation from below, by observed outputs at two inputs.
+    """Bound the privacy loss of a real implementation from below, using its observed outputs at two inputs.
 
-    The exact law of the program gives the set of outputs that shows the greatest loss, so no set has to be searched.
-    The bound is a quotient of two Clopper-Pearson bounds for this set. dipc shows it next to the exact loss of the
-    program.
+    The exact law of the program shows which set of outputs has the greatest loss, so dipc need not search for one. The
+    bound is a quotient of two Clopper-Pearson bounds for this set. dipc shows it next to the exact loss of the program.
     """
     samples = given["samples"]
     output, asked, work = opened(given, *[path for _, path in samples])

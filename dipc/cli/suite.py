@@ -57,7 +57,10 @@ input, 3 a claim is unexpectedly undecided, 70 internal error.
 @click.argument("paths", metavar="FILE.toml…", type=Path, nargs=-1, required=True)
 @takes("--junit --format~test=text|json|github -o -j,--jobs~test --cache --quiet,-q")
 def test(**given: Any) -> ExitCode:
-    """Test that claims have their expected verdicts: those of the files, and of all *.dipc.toml below directories."""
+    """Test that claims have their expected verdicts.
+
+    The claims are those of the named files, and of all *.dipc.toml files in and below the named directories.
+    """
     output = Output.from_options(given)
     files = list(later.suite.claims_files(given["paths"]))
     output.check(*files)

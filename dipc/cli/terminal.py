@@ -136,7 +136,7 @@ class ProgressBar:
 
     The object is a context manager, and is called with the number of cases done and the number of all cases (None:
     unknown). The line appears only on a terminal, and disappears at the end of the `with` block. A timer redraws it, so
-    that it changes during any computation. A KeyboardInterrupt that leaves the block says how far the work was.
+    that it changes during any computation. A KeyboardInterrupt that leaves the block says how many cases were done.
     """
 
     def __init__(self, what: str, *, silent: bool = False) -> None:

@@ -74,11 +74,11 @@ class CoqFile:
 
 
 def write_theorems(document: Document, budget: Budget) -> CoqFile:
-    """State each obligation of `document`, which the checker has accepted, as a theorem with its proof.
+    """Write the obligations of `document`, which the checker has accepted, as Coq theorems with their proofs.
 
-    An obligation without a theorem is a comment that begins with `not stated:`. Charges its work to `budget`. Raises
-    UnsupportedError for certificates about privacy, and Exhausted if the signs at single points take more than the
-    budget permits.
+    If no theorem can be written for an obligation, a comment that begins with `not stated:` takes its place. Charges
+    its work to `budget`. Raises UnsupportedError for certificates about privacy, and Exhausted if the signs at single
+    points take more than the budget permits.
     """
     if any(part.question not in (Question.ROWS, Question.ALL_INPUTS) for part in document.constituents):
         raise UnsupportedError(f"inequalities of privacy are not written; supported are {SUPPORTED}")

@@ -231,7 +231,7 @@ class Worker:
 
     @property
     def is_busy(self) -> bool:
-        """True if a caller waits for the result of `ask`."""
+        """True if a caller is waiting for the result of `ask`."""
         return self._turn.locked()
 
     def _started(self) -> Connection:

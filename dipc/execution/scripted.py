@@ -23,23 +23,23 @@ Values = list[Value | None]
 
 
 class ProgramFault(Exception):
-    """Raised if a scripted run of the program fails, such as by a value outside a domain."""
+    """Raised if a scripted run of the program fails, for example at a value outside a domain."""
 
 
 class ScriptedDraws(Protocol):
     """The script of a run: the source of all its draws, in order."""
 
     def noise(self, draw: SampleNoise) -> Fraction:
-        """Return the noise for the instruction `draw`, the script's next draw, before the mean is added."""
+        """Return the next draw of the script, the noise of the instruction `draw` before its mean is added."""
 
     def choice(self, draw: SampleChoice) -> int:
-        """Return the index of the option chosen for the instruction `draw`, the script's next draw.
+        """Return the next draw of the script: the index of the option that the instruction `draw` chooses.
 
-        Options whose weight is the constant 0 are not counted.
+        The index does not count options whose weight is the constant 0.
         """
 
     def exponential(self, draw: SampleExponential, scores: Sequence[Fraction]) -> int:
-        """Return the index of the candidate chosen for the instruction `draw`, the script's next draw.
+        """Return the next draw of the script: the index of the candidate that the instruction `draw` chooses.
 
         `scores` has the score of each candidate.
         """

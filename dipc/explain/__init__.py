@@ -21,8 +21,8 @@ class Explanation:
     """The explanation of a diagnostic by an example.
 
     `code` is the code of the diagnostic, and `about` its subject. The example is a `command` that reads `files`, pairs
-    of a name and a content, and prints `text`. A code without an example has no command; `when` then says when the code
-    occurs.
+    of a file name and the contents of the file, and prints `text`. A code without an example has no command; `when`
+    then says when the code occurs.
     """
 
     code: str

@@ -51,12 +51,15 @@ class DrawSource(Protocol):
 class Accepted:
     """A mechanism that was read, with all that a run of it under CPython needs.
 
-    `node` is its function in the parsed file, and `ideal` the function that gives the right answer, or None.
-    `arguments` maps each argument to the name of its input in the program. `parts` are the parts of the function's
-    answer, as the program has them; `is_tuple` is true if the answer is a tuple of them. `answered` is the output that
-    is false where the answer is None, or None if the answer never is. `inferred` has a declaration for each variable
-    that the function does not declare. `reread` reads the function for other values of its constants; it is None if the
-    program's text is right for all values of them.
+    - `node` is its function in the parsed file, and `ideal` the function that gives the right answer, or None.
+    - `arguments` maps each argument to the name of its input in the program.
+    - `parts` are the parts of the function's answer, as the program has them; `is_tuple` is true if the answer is a
+      tuple of them.
+    - `answered` is the output that is false exactly when the answer is None. If the answer is never None, the program
+      has no such output, and `answered` is None.
+    - `inferred` has a declaration for each variable that the function does not declare.
+    - `reread` reads the function for other values of its constants; it is None if the program's text is right for all
+      values of them.
     """
 
     module: Module

@@ -64,7 +64,7 @@ class Mechanism:
     """A mechanism, which runs once, with exact noise, when it is called: `f(q=[-1, 0, 1], eps="1/2")`.
 
     A call runs the program that proofs are about, step by step. A mechanism that answers with real numbers takes a
-    `grid`; its answers are rounded down to multiples of it. `seed` is for tests. Numbers are ints, Fractions or texts
+    `grid`; its answers are rounded down to multiples of it. `seed` is for tests. Numbers are ints, Fractions or strings
     such as "1/3"; floats are refused because they are not exact.
     """
 
@@ -323,7 +323,7 @@ def python_answer(accepted: Accepted, outputs: Mapping[str, Any], constants: Map
 def answer_in_python(mechanism: Mechanism, output: Mapping[str, object]) -> object:
     """Return the answer that the function of `mechanism` gives where its program has the outputs `output`.
 
-    The values of `output` are those of an outcome: texts such as "3", "true" and "none", or numbers and truth values.
+    The values of `output` are those of an outcome: strings such as "3", "true" and "none", or numbers and truth values.
     """
     truths: dict[object, object] = {"true": True, "false": False}
     program = mechanism.program

@@ -114,13 +114,16 @@ class Alias:
 
 @dataclass
 class Array:
-    """A list: an array of the program with indices from 0 on.
+    """A list: an array of the program with indices from 0 upward.
 
-    `length` is its length, or the greatest one of a list that `grows` by `append`. `counter` is the variable with the
-    number of elements that such a list has so far. It is None if `loop` appends one element in each round, so that the
-    variable of the loop is the next index. `initial` is the value of all elements at the start. `partial` is true if
-    elements at the end may be missing. `complete` is true after a loop, over `loop_variable`, that appended an element
-    in every round. `depth` is the number of nested calls, the mechanism's own included, where the list was made.
+    - `length` is the number of elements. For a list that `grows` by `append`, it is the greatest number that the list
+      can reach.
+    - `counter` is the variable with the current number of elements of a list that grows. It is None if `loop` appends
+      one element in each round, so that the variable of the loop is the next index.
+    - `initial` is the value of all elements at the start.
+    - `partial` is true if elements at the end may be missing.
+    - `complete` is true after a loop, over `loop_variable`, that appended an element in every round.
+    - `depth` is the number of nested calls, the mechanism's own included, where the list was made.
     """
 
     name: str

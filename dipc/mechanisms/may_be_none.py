@@ -120,12 +120,15 @@ def _expressions(distribution: ast.Distribution) -> Iterator[ast.Expr]:
 class MissingValues:
     """An analysis that finds uses of values that may be missing.
 
-    `optional` are the variables and lists that may hold None in place of a number, `truths` those that may hold None in
-    place of a truth value. `variables` are the scalars without a value before their first assignment. `growing` maps
-    each list that grows to a variable: its length, or the variable of a loop that appends once in each round.
-    `complete` are the lists with an element for each round of such a loop. `nonempty` tests whether a loop from one end
-    to another has a round for all values of constants. `spelling_of` gives the name of a variable in the Python
-    function, and `constants` has the values of the constants by name.
+    - `optional` are the variables and lists that may hold None in place of a number, `truths` those that may hold None
+      in place of a truth value.
+    - `variables` are the scalars without a value before their first assignment.
+    - `growing` maps each list that grows to a variable: its length, or the variable of a loop that appends once in each
+      round. `complete` are the lists with an element for each round of such a loop.
+    - `nonempty(low, high)` is true only if a loop from `low` to `high` runs at least once, whatever values the
+      constants have.
+    - `spelling_of` gives the name of a variable in the Python function, and `constants` has the values of the constants
+      by name.
     """
 
     module: Module

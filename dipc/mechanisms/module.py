@@ -55,7 +55,7 @@ class Module:
         return Span(self._offset(lines, first, column), self._offset(lines, last, end))
 
     def head(self, node: python.stmt) -> Span:
-        """Return the first line of the statement `node`, without blanks."""
+        """Return the span of the first line of the statement `node`, without its indentation."""
         whole = self.span(node)
         end = self.source.text.find("\n", whole.start)
         return Span(whole.start, whole.end if end < 0 else min(whole.end, end))

@@ -31,8 +31,8 @@ class Inconclusive(Exception):
 class Traced(Fraction):
     """A rational number that records how it was computed, in a run of a mechanism.
 
-    `gradient` has its derivative by each input and each draw of the run. `trace` collects the comparisons of the run.
-    The number is `whole` where Python has an int.
+    `gradient` has its derivatives with respect to the inputs and draws of the run. `trace` collects the comparisons of
+    the run. The number is `whole` where Python has an int.
     """
 
     __slots__ = ("gradient", "trace", "whole")

@@ -63,11 +63,11 @@ CLAIM_FIELDS = ("alpha", "beta", "gamma", "eps", "inputs")
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a function's answer, as the program has it: an output, or an array with indices from 0 on.
+    """One part of a function's answer, as the program has it: an output, or an array with indices from 0 upward.
 
     `none` is the value that represents None, if the program has one. `words` is true if the values are names that
-    represent False and True. `grows` is true if the elements from the first None of a list on were never appended.
-    `present` is the output that is true for a number and false for None, if there is such an output.
+    represent False and True. `grows` is true for a list to which the function appends: the list then ends before its
+    first None. `present` is the output that is true for a number and false for None, if there is such an output.
     """
 
     name: str

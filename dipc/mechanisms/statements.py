@@ -121,7 +121,7 @@ class Statements(Expressions):
         return self.returns_none is not None and whole
 
     def outputs_written(self, body: tuple[ast.Statement, ...], answered: str | None) -> tuple[ast.Statement, ...]:
-        """Return `body` with the mark of each `return` replaced by statements that assign the outputs.
+        """Return `body` with the placeholder of each `return` replaced by statements that assign the outputs.
 
         A list that the function returns becomes an output itself if every `return` has it as the same part of the
         answer, and none as another part. Any other list is copied into an output. `answered`, if given, is the output

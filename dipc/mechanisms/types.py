@@ -244,9 +244,9 @@ class Kind:
     """The values that a variable may hold.
 
     `base` is "bool", "names", "range", "listed", "int" or "real". A range has ends; names and listed numbers have
-    `values`. With `none` the variable may also be None, which the program represents by a number below the least one.
-    `unordered` means that the constants decide which number is the least, so that for other constants this number could
-    be one of the values.
+    `values`. With `none` the variable may also be None, which the program represents by a number below all values.
+    `unordered` means that the least value depends on the constants: for other constants, the number that represents
+    None could be one of the values.
     """
 
     base: str
@@ -322,7 +322,7 @@ class Kind:
 
     @property
     def is_number(self) -> bool:
-        """Whether all values are numbers, besides None."""
+        """Whether all values are numbers, apart from None."""
         return self.base in ("range", "listed", "int", "real")
 
     @property

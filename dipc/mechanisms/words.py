@@ -141,11 +141,11 @@ def metric(
     same: str | None = None,
     dd: str | None = None,
 ) -> Mapping[str, str]:
-    """Return the distances of a claim, `claim=dict(metric=dipc.metric(input="l1", output="linf"))`.
+    """Return the distances of a claim, as in `claim=dict(metric=dipc.metric(input="l1", output="linf"))`.
 
-    The texts are those of the `metric` block of a program: the distances of inputs (`input`) and of answers
-    (`output`), the conditions under which inputs are infinitely far apart (`apart`) and answers equal (`same`), and
-    the outputs that `dd` depends on.
+    Each argument is a string, written as in the `metric` block of a program. `input` and `output` are the distances of
+    inputs and of answers. `apart` is the condition under which inputs are infinitely far apart, `same` the one under
+    which answers are equal. `dd` names the outputs that dd depends on.
     """
     given = {"input": input, "output": output, "apart": apart, "same": same, "dd": dd}
     return {name: text for name, text in given.items() if text is not None}

@@ -92,7 +92,8 @@ class Deviating(Law):
     def deviation(self, rate: Fraction) -> tuple[Fraction, Fraction]:
         """Return (lower, upper), rational bounds of the standard deviation for this `rate`, in multiples of 1/eps.
 
-        If the law is fixed, the standard deviation does not depend on eps, and it is between lower and upper itself.
+        If the law is fixed, the standard deviation does not depend on eps, and the bounds are numbers, not multiples of
+        1/eps.
         """
         low, high = self.unit.enclosure()
         return low / rate, high / rate

@@ -31,7 +31,7 @@ ONE_TERM: Normalizer = ((0, Fraction(0), Fraction(1)),)
 
 
 class Missing(OutsideFragment):
-    """Raised by a method of a law that does not have the property of the method; the reason names the property."""
+    """Raised by a method about a property that the law does not have; the reason names the property."""
 
 
 @frozen
@@ -93,7 +93,8 @@ class Law(ABC):
     - `fixed`: N has the same law for every eps.
     - `measure`: the method that computes probabilities.
     - `is_subgaussian`: E[e^{t·N}] <= e^{t²·s²/2} for every real t, where s is the standard deviation.
-    - `subgaussian_weight`: a w with Pr[N >= x] <= w·e^{-x²/(2·s²)} for x >= 0; if w < 1, for sums of noises too.
+    - `subgaussian_weight`: a w with Pr[N >= x] <= w·e^{-x²/(2·s²)} for every x >= 0. If w < 1, the sums of
+      independent noises of this law satisfy the same inequality, with their own s.
     - `exponential_tails`: Pr[N >= x] = Pr[-N >= x] = Pr[N >= 0]·e^{-rate·eps·x} for every x >= 0, or every integer x >=
       0 if N is an integer.
     """
@@ -183,7 +184,7 @@ class Law(ABC):
 
     @property
     def identity(self) -> str:
-        """A text that no different law has, such as Lap or `TLap[-1, 1]`."""
+        """A string that identifies the law, such as `Lap` or `TLap[-1, 1]`."""
         return self.keyword
 
     def with_deviation(self, factor: Real, *, fixed: bool) -> tuple[Law, Fraction]:
@@ -260,7 +261,8 @@ class Law(ABC):
     def deviation(self, rate: Fraction) -> tuple[Fraction, Fraction]:
         """Return (lower, upper), rational bounds of the standard deviation for this `rate`, in multiples of 1/eps.
 
-        If the law is fixed, the standard deviation does not depend on eps, and it is between lower and upper itself.
+        If the law is fixed, the standard deviation does not depend on eps, and the bounds are numbers, not multiples of
+        1/eps.
         """
         self._lacks("a known standard deviation")
 

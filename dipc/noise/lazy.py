@@ -193,7 +193,7 @@ class Inversion:
     """A discrete distribution on the indices 0, …, n, from which indices are drawn exactly.
 
     Index i has probability t(i+1) - t(i), where 0 = t(0) <= t(1) <= … <= t(n+1) = 1 is its distribution function. A
-    uniform number is drawn bit by bit, until the bits decide between which t(i) and t(i+1) it is.
+    uniform number is drawn bit by bit until its bits show that it lies between t(i) and t(i+1) for some i.
     """
 
     def __init__(self, thresholds: Sequence[Threshold]) -> None:
@@ -240,9 +240,9 @@ class Inversion:
 class LazyReal(ABC):
     """A random real number `sign`·x with x >= 0, whose binary digits are drawn when they are needed.
 
-    The digits of x that are drawn so far, `length` of them after the binary point, are the integer `whole`:
-    whole/2^length <= x <= (whole + 1)/2^length. A length of -1 means that none is drawn. More are drawn until a
-    comparison is decided. The number is never rounded to a float.
+    `length` digits of x after the binary point have been drawn so far. The digits of x up to there form the integer
+    `whole`: whole/2^length <= x <= (whole + 1)/2^length. A length of -1 means that no digit has been drawn. More digits
+    are drawn until a comparison is decided. The number is never rounded to a float.
     """
 
     __slots__ = ("length", "sign", "whole")

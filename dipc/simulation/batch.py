@@ -102,7 +102,10 @@ class _Failure(Exception):
 
 
 class DrawnEvaluation(Execution):
-    """The checker's evaluation of expressions, with comparisons known to be true or false instead of constraints."""
+    """The checker's evaluation of expressions, for runs whose noises have been drawn.
+
+    A comparison is therefore known to be true or false, and does not become a constraint.
+    """
 
     def __post_init__(self) -> None:
         """Do nothing, instead of computing facts about the text that only an exploration needs."""
@@ -294,12 +297,15 @@ class Batch:
     # --- expressions ------------------------------------------------------------------------------
 
     def holds(self, condition: Code, runs: Positions) -> Mask:
-        """Return the mask of `runs`, at least one, in which `condition` is true."""
+        """Return, for each of `runs`, whether `condition` is true; `runs` must not be empty."""
         codes = self.value(condition, runs)
         return np.full(len(runs), True) & (codes == self.code_of(True))
 
     def value(self, code: Code, runs: Positions) -> Codes:
-        """Return the codes of the value of `code` in `runs`, at least one. Raises DiagnosticError for a failure."""
+        """Evaluate the expression `code` in each of `runs`, and return the indices of its values in `table`.
+
+        `runs` must not be empty. Raises DiagnosticError if the evaluation fails in a run.
+        """
         match code:
             case Literal(value):
                 return self.code_of(value)
@@ -608,9 +614,9 @@ def _rounded(value: Fraction) -> float:
 
 
 def distinct(codes: Positions, bound: int) -> tuple[Positions, Positions]:
-    """Return those of `codes` that occur, increasing, and for each run the index of its own code among them.
+    """Return (the different numbers in `codes`, increasing; for each run the index of its code among them).
 
-    All codes are < `bound`.
+    `codes` has one code for each run. All codes are < `bound`.
     """
     if bound > 4 * len(codes) + 1024:
         present, owners = np.unique(codes, return_inverse=True)

@@ -205,8 +205,9 @@ class ComparedRow:
     def agreement(self) -> Agreement:
         """The agreement of count and probability: a match if the exact probability lies in the interval.
 
-        An impossible event must not happen at all. An event without stated values contains every output, so it is
-        undecided.
+        An impossible event must not happen at all. The result is undecided if the exact probability is unknown. It is
+        also undecided for an event without stated values: every output belongs to this event, so its count tests
+        nothing.
         """
         if self.enclosure is None or not self.output:
             return Agreement.UNDECIDED

@@ -47,7 +47,7 @@ _NEAR, _FAR = 400, 1_024
 
 @frozen
 class LikelihoodTest(Record):
-    """A test whether the noises have the scale that the program gives them, on the outputs `outputs`.
+    """A test of whether the noises have the scale that the program gives them, on the outputs `outputs`.
 
     `tails` are upper bounds of two probabilities under the exact law: of a statistic at least as great as the observed
     one, and of one at most as great. A tail of at most `error`/2 is a mismatch. `factor` is for display: multiplying

@@ -82,9 +82,8 @@ def run(
     """Run `program`, which has passed all checks, `runs` times at `input` and `eps`, and count its results.
 
     The checker reads the text of the program again, with its constants. `input` has a value of the right type for every
-    input. `given` has the seed, the events to count and the limits. Raises DiagnosticError for a failure in some run,
-    also GivenUp for loops that do not end and programs that the checker does not read, and SimulationInterrupted on
-    Ctrl-C.
+    input. `given` has the seed, the events to count and the limits. Raises DiagnosticError if a run fails, and
+    SimulationInterrupted on Ctrl-C. Raises GivenUp if a loop does not end, or if the checker cannot read the program.
     """
     machine, source = compiled(program, eps)
     seed, events, gamma = given.get("seed", 0), tuple(given.get("events", ())), given.get("gamma", Fraction(0))

@@ -344,9 +344,9 @@ def claims_below(directory: Path, constants: Mapping[str, Fraction], options: Op
     """Return a claim for each program below `directory` that states a claim, or that cannot be read.
 
     The programs have these `constants`, and the claims these `options`. If the options have a `beta`, every program
-    gets a claim. A claim is about the rows of a table, the CSV file beside the program with the same name. Without this
-    file, or if the options name inputs, it is about those inputs, or about all inputs. Raises DiagnosticError if there
-    is no claim.
+    gets a claim. If the options name inputs, the claims are about those inputs. Otherwise a claim is about the rows of
+    the program's table, the CSV file beside it with the same name, or about all inputs if it has no table. Raises
+    DiagnosticError if there is no claim.
     """
     claims = []
     for path in sorted(directory.rglob("*.dip")):

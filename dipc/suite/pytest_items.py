@@ -80,7 +80,7 @@ class ClaimItem(pytest.Item):
         raise Unexpected(text, undecided=tested.kind is SuiteResult.UNDECIDED)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: object, **__: object) -> Any:
-        """Return the report in `excinfo` alone, without lines of Python."""
+        """Return the report in `excinfo` without a Python traceback."""
         return str(excinfo.value) if isinstance(excinfo.value, Unexpected) else super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:

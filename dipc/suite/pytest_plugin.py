@@ -29,7 +29,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Return a collector of the claims in `file_path`, or None if the file has none; `parent` is its parent node.
 
-    A file of claims is known by its ending, or is named on the command line.
+    Claims are read from files that end with `.dipc.toml`, from mechanisms in `mechanisms.py` and `*_mechanisms.py`, and
+    from other TOML and Python files that the command line names.
     """
     named = parent.session.isinitpath(file_path)
     if file_path.suffix == ".py":
@@ -84,7 +85,7 @@ def pytest_report_teststatus(report: Any) -> tuple[str, str, tuple[str, dict[str
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Write the reasons of undecided claims to `terminalreporter`."""
+    """Write to `terminalreporter` why claims are undecided."""
     reports = terminalreporter.stats.get(_UNDECIDED, [])
     if reports:
         terminalreporter.write_sep("=", "UNDECIDED CLAIMS")

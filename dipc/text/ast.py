@@ -417,7 +417,10 @@ class VariableDecl:
 
 @frozen
 class IntervalExpr:
-    """An interval of eps, `(0, inf)`, `[1/2, 3]`; `high` None means inf. A point, `1/2`, is closed with equal ends."""
+    """An interval of eps, such as `(0, inf)`, `[1/2, 3]` or the single value `1/2`.
+
+    A `high` of None means infinity. The interval of a single value includes both ends, which are equal.
+    """
 
     low: Expr
     high: Expr | None
@@ -606,9 +609,10 @@ def mentions(tree: object, name: str) -> bool:
 
 
 def rewritten(tree: _Tree, change: Callable[[Any], Any]) -> _Tree:
-    """Return `tree`, a tree or a tuple of trees, with each node replaced for which `change` returns a node.
+    """Return `tree`, a tree or a tuple of trees, with some of its nodes replaced as `change` says.
 
-    `change` returns None for nodes to keep. A replacement is not rewritten again.
+    `change` returns the node that replaces a given node, or None to keep that node and to ask about its children. The
+    children of a replacement are left alone.
     """
     if isinstance(tree, tuple):
         children = tuple([rewritten(child, change) for child in tree])

@@ -173,7 +173,10 @@ class DomOp(Enum):
 
 @frozen
 class Apply:
-    """An operation on concrete values; AND and OR evaluate their right side only if the left side does not decide."""
+    """An operation on concrete values.
+
+    AND and OR evaluate their right side only if the left side alone does not determine the result.
+    """
 
     op: DomOp
     arguments: tuple[DomExpr, ...]
@@ -548,7 +551,10 @@ def kind_of(type_: Type) -> ValueKind:
 
 @frozen
 class Unknown:
-    """The meaning of a wrong expression, which is reported already; expressions around it report nothing more."""
+    """The meaning of a wrong expression whose mistake has already been reported.
+
+    No further mistake is reported for the expressions that contain it.
+    """
 
 
 UNKNOWN = Unknown()
@@ -585,7 +591,7 @@ class Switch:
 class Junction:
     """The condition `left and right` or `left or right` in which some part compares reals or ints.
 
-    The right side is evaluated only if the left side does not decide.
+    The right side is evaluated only if the left side alone does not determine the result.
     """
 
     op: DomOp
@@ -752,7 +758,10 @@ def gathered(terms: Iterable[Term]) -> tuple[Term, ...]:
 
 @frozen
 class Place:
-    """The variable or array element that a statement writes; `type` is None if a mistake in it was reported."""
+    """The variable or array element that a statement writes.
+
+    `type` is the type of the written value, or None if a mistake in the index has been reported.
+    """
 
     target: Target
     type: Type | None

@@ -62,8 +62,8 @@ class StatementBudget:
     def fits(self, count: int, span: Span, what: str) -> bool:
         """Return True if `count` more statements are allowed.
 
-        If they are not, the first call reports the mistake at `span`, with `what` ("1000 iterations") behind the caret.
-        From then on the result is always False.
+        The first call with too many statements reports the mistake at `span`, with `what` ("1000 iterations") next to
+        the caret. That call and all later calls return False, even for a smaller `count`.
         """
         if self.complete and count > self._left:
             self.complete = False

@@ -90,7 +90,7 @@ class Diagnostic:
     """A single mistake in the user's input.
 
     `code` is stable ("E0104", for a warning "W0601"). `message` is one sentence without a full stop. `excerpt` is the
-    place, or None if there is none, as for a missing file. `label` is printed behind the caret. `notes` say how to
+    place, or None if there is none, as for a missing file. `label` is printed next to the caret. `notes` say how to
     correct the mistake, one sentence each.
     """
 
@@ -138,7 +138,10 @@ class DiagnosticError(DiagnosedError):
 
 
 def bad_input(code: str, message: str, *notes: str, place: Excerpt | None = None) -> DiagnosticError:
-    """Return the error for a single mistake at `place`: its `code`, its `message`, and the `notes` that correct it."""
+    """Return the error for a single mistake at `place`, with its `code` and its `message`.
+
+    The `notes` say how to correct the mistake.
+    """
     return DiagnosticError(Diagnostic(code, message, place, notes=notes))
 
 
@@ -202,8 +205,8 @@ def _slips(left: str, right: str) -> int:
 def listing(names: Iterable[str], limit: int = 8, joint: str = "and") -> str:
     """Return `names` in quotes, separated by commas, with the word `joint` before the last.
 
-    Of more than `limit` names, only the first are listed, and the list ends with the number of the others: "and 5
-    more".
+    If there are more than `limit` names, the first `limit` of them are listed, and the list ends with the number of the
+    others: "and 5 more".
     """
     quoted = [f"`{name}`" for name in names]
     if len(quoted) > limit:

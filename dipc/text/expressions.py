@@ -156,7 +156,7 @@ class Elaborator(References):
     # --- sums, counts, and the least and the greatest of a range ------------------------------------
 
     def values_of(self, expr: ast.Ranged) -> range | None:
-        """Return the values of the variable of `expr`, `sum(i in low..high : …)` or the like.
+        """Return the values of the variable that `expr` binds, such as i in `sum(i in low..high : …)`.
 
         The result is None after reporting a mistake.
         """
@@ -295,8 +295,8 @@ class Elaborator(References):
     ) -> Fraction | None:
         """Return the constant rational value of `expr`, or None after reporting that it has none.
 
-        `what` ("a loop bound") names the value in the message, and `notes` are the first notes below it. With
-        `or_chosen`, bool and DOM variables may occur, each with a fixed value in the current case, and a condition
+        `what` ("a loop bound") names the value in the message, and `notes` are the first notes below it. If `or_chosen`
+        is true, `expr` may also use bool and DOM variables to which the caller has given fixed values, and a condition
         counts as 1 or 0.
         """
         typed = self.number(expr) if or_chosen else self.typed(expr)

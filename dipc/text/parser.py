@@ -157,8 +157,8 @@ METRIC_FIELDS = ("input", "apart", "output", "same", "dd")
 class Subtree:
     """A finished subtree on the parser's stack: the `node` and its place in the text.
 
-    The place is from `start_pos` to `end_pos`, which a token also has. It includes parentheses that the span of the
-    node leaves out. `depth` is the height of the tree.
+    The place begins at `start_pos` and ends at `end_pos`; tokens have attributes with the same names. It includes
+    parentheses that the span of the node leaves out. `depth` is the height of the tree.
     """
 
     node: Any

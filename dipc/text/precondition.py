@@ -75,7 +75,10 @@ class Precondition:
 
     @property
     def stands_for_all(self) -> bool:
-        """Whether reports are about all inputs, because the program clips inputs to those of this condition."""
+        """Whether a report about the inputs that satisfy this condition is about all inputs.
+
+        That is the case if the program clips every input to a range in which the condition holds.
+        """
         return self.clipped is not None
 
     def holds(self, values: Mapping[int, Value]) -> bool:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def language_text(expression: object) -> str:
-    """Return the text of `expression`, of SymPy or a closed form, in dipc's syntax: `^`, `min`, `max` and `abs`."""
+    """Return `expression`, a SymPy expression or a closed form, in dipc's syntax: `^`, `min`, `max` and `abs`."""
     return re.sub(r"\b(Min|Max|Abs)\(", lambda found: found[0].lower(), str(expression)).replace("**", "^")
 
 
@@ -66,7 +66,7 @@ class Written:
 
 
 def prefixed(op: str, operand: Written) -> Written:
-    """Return the text of `not e` or `-e`, by `op`, for the operand e, which is `operand`."""
+    """Return the text of the operator `op`, which is `not` or `-`, applied to `operand`."""
     if op == "not":
         return Written(f"not {operand.at_least(Level.NOT)}", Level.NOT)
     return Written(f"{op}{operand.at_least(Level.SIGNED)}", Level.SIGNED)

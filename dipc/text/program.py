@@ -70,8 +70,8 @@ class Formula:
 class Gap:
     """The expression `value` for the distance of two answers at an input, written at `span`.
 
-    The expression is over variables of its own, `slots`, and `places` has the meaning of each variable. In the
-    expression, real inputs are rational numbers.
+    The expression is over variables of its own, `slots`, and `places` has the meaning of each variable. The expression
+    is evaluated at a concrete input, where a real input is a rational number.
     """
 
     value: DomExpr
@@ -381,16 +381,16 @@ class CoreProgram:
 
     @property
     def asked_eps(self) -> Fraction | str | None:
-        """The eps for which the program was read, a number or intervals as text; None if its meaning is for every eps.
+        """The eps for which the program was read: a number, or a string that lists intervals.
 
-        Reading the text again for this eps gives the same program.
+        None means that the program was read for every eps. Reading the text again for this eps gives the same program.
         """
         return ", ".join(map(str, self.only_in)) if self.only_in else self.only_at
 
     def require_meaning(self, eps: Fraction | Sequence[Interval]) -> None:
         """Raise DiagnosticError if `eps`, a number or intervals, has values for which the program was not read.
 
-        A text may be a program for some eps only, and is then read for these.
+        Some texts are valid programs only for some values of eps. Such a text is read for these values alone.
         """
         ranges = [Interval(eps, eps, True, True)] if isinstance(eps, Fraction) else eps
         points = [each.lower for each in ranges if each.is_point]

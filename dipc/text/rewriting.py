@@ -25,9 +25,9 @@ def hoisted(program: ast.ProgramTree) -> ast.ProgramTree:
     """Return `program` with statements that draw nothing inside expressions.
 
     `if Lap(eps, q) > 0 then` becomes `draw1 <- Lap(eps, q); if draw1 > 0 then`. A `while` draws again before each
-    evaluation of its condition. The result is an equivalent program: each value is drawn once wherever its statement
-    runs, and a value that a condition does not use is independent of all others. Values drawn where no statement of the
-    program can draw them (in constants, claims, rates, weights and scores) stay where they are.
+    evaluation of its condition. The result is equivalent to `program`: each run of a statement draws each of its values
+    once. Values that a condition does not need are now drawn, too, but nothing depends on them. Values drawn where no
+    statement of the program can draw them (in constants, claims, rates, weights and scores) stay where they are.
     """
     if not any(isinstance(node, Drawn) for node in walk(program)):
         return program

@@ -68,9 +68,9 @@ class Findings:
     ) -> None:
         """Add a problem at `span` (None: it has no place in the text), unless an equal one has been added before.
 
-        The problem has a `code`, a `message`, a `label` below its place, `notes` that correct it, and `secondary`
-        places with their labels. Two problems with one code are equal if they have the same `once`. If `once` is None,
-        they are equal if they have the same span, or no span and the same message.
+        The problem has a `code`, a `message`, a `label` below its place, `notes` that say how to correct it, and
+        `secondary` places with their labels. Two problems with the same code are equal if they have the same `once`. If
+        `once` is None, they are equal if they have the same span, or no span and the same message.
         """
         key = (code, span if span is not None else message) if once is None else (code, once)
         if key not in self._found:
@@ -230,7 +230,7 @@ class Scope:
 def may_declare(scope: Scope, findings: Findings, name: str, span: Span, what: str) -> bool:
     """Return True if `name` is free in `scope` to be declared at `span` as `what` ("a constant").
 
-    Otherwise report it to `findings`.
+    If the name is reserved or already declared, report this mistake to `findings` and return False.
     """
     if name in CLAIM_NAMES | FUNCTIONS:
         meaning = "a function" if name in FUNCTIONS else "reserved for claims and tables"
@@ -253,7 +253,8 @@ def may_declare(scope: Scope, findings: Findings, name: str, span: Span, what: s
 def locate(findings: Findings, name: str, within: Span, *, last: bool = False) -> Span:
     """Return the span of the word `name` in `within`: its first or `last` occurrence, or `within` if there is none.
 
-    `findings` has the text. A declaration of several names has only one span, so the span of a name is searched in it.
+    `findings` has the text. A declaration of several names has only one span, so each name is searched for in that
+    span.
     """
     text = findings.source.text[within.start : within.end]
     matches = [match.span() for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text)]
@@ -291,7 +292,7 @@ class References:
     ) -> None:
         """Report a wrong value at `span`, with the values of loop variables, unless the current code can never run.
 
-        The problem has a `code`, a `message`, a `label` below its place, and `notes` that correct it.
+        The problem has a `code`, a `message`, a `label` below its place, and `notes` that say how to correct it.
         """
         if self.dead:
             return

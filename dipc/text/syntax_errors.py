@@ -67,8 +67,8 @@ class SyntaxCode(StrEnum):
 class Problem(Exception):
     """A syntax error at `span`, without the text around it, which `located` adds.
 
-    `label` is printed below the place, `notes` correct the mistake, and `secondary` are further places with their
-    labels.
+    `label` is printed below the place, `notes` say how to correct the mistake, and `secondary` are further places with
+    their labels.
     """
 
     code: SyntaxCode
@@ -207,7 +207,7 @@ class Situation:
         return tuple(_opened(self.tokens[: self.position]))
 
     def innermost_block(self) -> Opened | None:
-        """Return the innermost open `if`, `while` or `for`."""
+        """Return the innermost open `if`, `while` or `for`, or None if no block is open."""
         return next((opened for opened in reversed(self.opened) if opened.token.type in OPENING_BLOCKS), None)
 
 

@@ -73,9 +73,10 @@ def words() -> Words:
 
 
 def tokens(text: str) -> Iterator[tuple[str, str]]:
-    """Yield (kind, piece) for all pieces of the program `text`, whose concatenation is the text, to highlight it.
+    """Yield the pieces of the program `text` in order, as pairs (kind, piece), for syntax highlighting.
 
-    The kinds are "comment", "keyword", "type", "noise", "number", and "" for pieces that are not highlighted.
+    The pieces are words, numbers, comments and the characters between them; together they make up the whole text. The
+    kinds are "comment", "keyword", "type", "noise", "number", and "" for pieces that are not highlighted.
     """
     kinds = {
         **dict.fromkeys((*words().keywords, *words().operators), "keyword"),
