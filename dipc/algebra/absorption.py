@@ -395,9 +395,10 @@ class SumOfIncrements:
         self._denominator = ExpPoly.ONE
         powers: list[_Values] = [{0: ExpPoly.ONE}, {0: ExpPoly.ONE}]
         for factor, count in factors.items():
-            common, values = _over_common(factor)
+            common = _common_denominator([weight for _, weight in factor])
             self._denominator = self._denominator * common**count
-            powers.append(self._power(values, count))
+            numerators = {value: _numerator_over(weight, common) for value, weight in factor}
+            powers.append(self._power(numerators, count))
         powers.sort(key=len)
         first = powers[0]
         for more in powers[1:-1]:
@@ -409,17 +410,14 @@ class SumOfIncrements:
         total = ExpPoly.ZERO
         for low, high in _runs(sorted(sums)):
             if low == high:
-                total = total + self._numerator(low)
+                first, second = self._first.values, self._second.values
+                pairs = [(value, second[low - i]) for i, value in first.items() if low - i in second]
+                total = total + self._sum([self._arithmetic.product(left, right) for left, right in pairs])
             else:
                 total = total + self._upper_tail(self._first, self._second, low)
                 total = total - self._upper_tail(self._first, self._second, high + 1)
         self._arithmetic.meter.size(len(total))
         return simplest(self._arithmetic.quotient(total, self._denominator))
-
-    def _numerator(self, number: int) -> ExpPoly:
-        others = self._second.values
-        pairs = [(value, others[number - i]) for i, value in self._first.values.items() if number - i in others]
-        return self._sum([self._arithmetic.product(left, right) for left, right in pairs])
 
     def _upper_tail(self, left: _Tree, right: _Tree, least: int) -> ExpPoly:
         """Return the numerator of the probability that x + y is at least `least`, for x in `left` and y in `right`.
@@ -506,16 +504,6 @@ def _tree(values: _Values) -> _Tree:
     items = list(values.items())
     middle = len(items) // 2
     return _Tree(values, (_tree(dict(items[:middle])), _tree(dict(items[middle:]))))
-
-
-def _over_common(factor: Factor) -> tuple[ExpPoly, _Values]:
-    """Return (d, numerators) for the distribution `factor`, given as pairs (value, weight).
-
-    d is the least common denominator of the weights, and positive for every eps > 0. numerators maps each value to the
-    numerator of its weight over d.
-    """
-    common = _common_denominator([weight for _, weight in factor])
-    return common, {value: _numerator_over(weight, common) for value, weight in factor}
 
 
 def _runs(numbers: Sequence[int]) -> list[tuple[int, int]]:

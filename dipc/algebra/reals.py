@@ -284,18 +284,14 @@ def _canonical(sign: int, base: Fraction, root: int, atoms: tuple[tuple[Irration
 
 def _perfect_power(value: Fraction) -> tuple[int, Fraction]:
     """Return (n, r) with r^n = `value` > 1 and n as great as possible."""
+    import flint
+
     most = value.numerator.bit_length()
     for exponent in range(min(most, _MOST_POWER), 1, -1):
-        above, below = (_floor_of_root(number, exponent) for number in value.as_integer_ratio())
+        above, below = (int(flint.fmpz(number).root(exponent)) for number in value.as_integer_ratio())
         if above**exponent == value.numerator and below**exponent == value.denominator:
             return exponent, Fraction(above, below)
     return 1, value
-
-
-def _floor_of_root(number: int, exponent: int) -> int:
-    import flint
-
-    return int(flint.fmpz(number).root(exponent))
 
 
 def _in_logarithms(value: Real) -> tuple[Fraction, Fraction] | None:

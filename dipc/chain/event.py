@@ -355,7 +355,8 @@ def _leaving(chain: Chain, source: int, inputs: Mapping[int, Fraction] | None) -
                     if step is not None:
                         views.append(step)
                 case Choice():
-                    views.append(_choice(program, source, goal, edge))
+                    chosen = f"{program.slots[edge.slot].name} = {value_text(edge.value)}"
+                    views.append(EdgeView(source, goal, False, chosen, weight=edge.weight))
                 case _:
                     views.append(EdgeView(source, goal, True, ""))
     return views
@@ -389,11 +390,6 @@ def _comparison(
         tuple([component.event(inputs, {}) for component in joint]),
         tuple([component.event(inputs, {}) for component in given]),
     )
-
-
-def _choice(program: CoreProgram, source: int, goal: int, edge: Choice) -> EdgeView:
-    chosen = f"{program.slots[edge.slot].name} = {value_text(edge.value)}"
-    return EdgeView(source, goal, False, chosen, weight=edge.weight)
 
 
 def _state(program: CoreProgram, node: int, state: State, inputs: Mapping[int, Fraction]) -> StateView:

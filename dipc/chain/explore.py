@@ -718,11 +718,15 @@ class _Explorer:
         self.states[node] = State(state.label, (), state.noises, constraints, guards, 0)
 
     def _expand(self, node: int) -> None:
-        state = self.states[node]
+        state, along = self.states[node], self.inputs.along
         for after, edge in self._successors(node):
             if isinstance(edge, Choice) and not self.possible(edge.weight):
                 continue
-            if self.inputs.along is not None and not _leads_along(edge, self.inputs.along):
+            if (
+                along is not None
+                and isinstance(edge, Comparison)
+                and not all(item.form.noises or item.holds_at(along) for item in edge.known)
+            ):
                 continue
             self._connect(node, self._arrived(state.label, after), (edge,))
 
@@ -817,12 +821,6 @@ class _Explorer:
             value = state.values[slot]
             outputs[slot] = None if isinstance(value, Mark | Waiting | Unfinished) else value
         return ExitState(node, outputs, state.noises, state.constraints, state.guards)
-
-
-def _leads_along(edge: Edge, along: Mapping[int, Fraction]) -> bool:
-    if not isinstance(edge, Comparison):
-        return True
-    return all(item.form.noises or item.holds_at(along) for item in edge.known)
 
 
 def _alike(batch: list[int], states: Mapping[int, State]) -> list[tuple[list[int], dict[int, NoiseVar]]]:

@@ -331,22 +331,16 @@ def _decided(
             passed[label], depth[label] = last, depth[last] + 1
             result[label] = everything
             for way in ways:
-                result[label] &= _decided_after(
-                    program.instructions[way], result[way], reads[way], writes[way], must_write[way]
-                )
+                match program.instructions[way]:
+                    case Store(value=Const() | Read() | ReadElement() | Apply()) if not reads[way] & ~result[way]:
+                        result[label] &= result[way] | must_write[way]
+                    case _:
+                        result[label] &= result[way] & ~writes[way]
             if len(ways) > 1:
                 result[label] &= ~_written_by_chance(program, before, label, last, result, reads, writes)
         for goal in successors[label] if label < len(successors) else ():
             before.setdefault(goal, []).append(label)
     return tuple(result)
-
-
-def _decided_after(instruction: Instruction, decided: int, reads: int, writes: int, must_write: int) -> int:
-    match instruction:
-        case Store(value=Const() | Read() | ReadElement() | Apply()) if not reads & ~decided:
-            return decided | must_write
-        case _:
-            return decided & ~writes
 
 
 def _written_by_chance(

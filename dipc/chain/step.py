@@ -292,7 +292,16 @@ def step(flow: Flow, state: State, instruction: Instruction | None = None) -> tu
         case SampleNoise(target=target):
             slot = target_slot(target, state.values, slots)
             if state.label in flow.places:
-                return _fallen(flow, state, instruction, slot, follow)
+                # The program depends only on the interval into which the noise falls, so any number in it will do.
+                mean = _affine(flow, state, slot, instruction.mean).constant
+                return tuple(
+                    [
+                        Successor(
+                            state.assign(slot, Affine.number(number), follow), Choice(slot, number, weight, state.label)
+                        )
+                        for number, weight in intervals(instruction, mean, flow.places[state.label])
+                    ]
+                )
             return _only(state.draw(*_noise(flow, state, instruction, slot), follow))
         case Branch(condition=condition, then=then, otherwise=otherwise):
             if isinstance(condition, LinearComparison):
@@ -374,21 +383,6 @@ def _noise(flow: Flow, state: State, draw: SampleNoise, slot: int) -> tuple[Nois
     noise = flow.drawn(NoiseVar(state.label, slot, name, version, draw.law, draw.rate, mean, apart))
     value = Affine.noise(noise.id)
     return noise, value + Affine(form.noises, (), Fraction(0)) if form.noises else value
-
-
-def _fallen(flow: Flow, state: State, draw: SampleNoise, slot: int, follow: int) -> tuple[Successor, ...]:
-    """Return one successor of `state` for each interval into which the noise of `draw` may fall.
-
-    The program of `flow` depends only on the interval into which the noise falls. So some number in the interval
-    becomes the value of the variable `slot`. `follow` is the next label.
-    """
-    mean = _affine(flow, state, slot, draw.mean).constant
-    return tuple(
-        [
-            Successor(state.assign(slot, Affine.number(number), follow), Choice(slot, number, weight, state.label))
-            for number, weight in intervals(draw, mean, flow.places[state.label])
-        ]
-    )
 
 
 def _chosen(flow: Flow, state: State, target: Target, options: Options, span: Span) -> tuple[Successor, ...]:

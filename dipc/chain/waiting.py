@@ -265,7 +265,7 @@ class Steps:
                 slot
                 for other in runs[1:]
                 for slot, (one, two) in enumerate(zip(first.values, other.values, strict=True))
-                if one is not two and not _same(one, two)
+                if one is not two and (type(one) is not type(two) or one != two)
             }
         )
         if not differ:
@@ -283,10 +283,6 @@ class Steps:
             options.append((value, each.edge.weight))
         waiting = Waiting(label, tuple(options))
         return first.assign(slot, self._drawn.setdefault(waiting, waiting), first.label)
-
-
-def _same(one: object, other: object) -> bool:
-    return one is other or (type(one) is type(other) and one == other)
 
 
 # --- Evaluation that can stop at every variable that is read ----------------------------------------------------------
@@ -379,12 +375,17 @@ class _Code:
                 case Const(value=value):
                     stack.append(value)
                 case Read() | ReadElement():
-                    slot = part.slot if isinstance(part, Read) else _element(part, stack[-1])
+                    if isinstance(part, Read):
+                        slot = part.slot
+                    else:
+                        slot = require_element(part.array, part.slots, part.low, stack[-1], part.span)
                     if type(values[slot]) is Waiting:
                         return Unfinished(place, tuple(stack)), slot
                     if isinstance(part, ReadElement):
                         stack.pop()
-                    stack.append(_concrete(read(Read(slot, part.span), values, self._slots)))
+                    found = read(Read(slot, part.span), values, self._slots)
+                    assert not isinstance(found, Affine)
+                    stack.append(found)
                 case _Combine(op=op, count=count, span=span):
                     stack[-count:] = [apply(op, stack[-count:], span)]
                 case _Decide(stop=stop, place=goal):
@@ -402,21 +403,12 @@ class _Code:
         return Unfinished(reached.place + 1, (*below, value))
 
 
-def _element(expr: ReadElement, index: Value) -> int:
-    return require_element(expr.array, expr.slots, expr.low, index, expr.span)
-
-
 def _is_on_finite_values(instruction: Instruction) -> bool:
     match instruction:
         case Store(value=AffineExpr() | LinearComparison()) | Branch(condition=LinearComparison()):
             return False
         case _:
             return isinstance(instruction, Store | Branch | SampleChoice | SampleExponential)
-
-
-def _concrete(value: Value | Affine) -> Value:
-    assert not isinstance(value, Affine)
-    return value
 
 
 def _mapped(instruction: Instruction, change: Callable[[DomExpr], DomExpr]) -> Instruction:

@@ -296,7 +296,9 @@ class Execution:
     def answer(self) -> Answer:
         """Return the values of all outputs after one more run. Raises DiagnosticError for a failure in the run."""
         drawn: Drawn = {}
-        event = self._first()
+        if len(self._events) * len(self._start.values) > _REMEMBERED:
+            self._events.clear()  # the first event keeps all others alive
+        event = self._event_at(self._start)
         for _ in range(_MOST_EVENTS):
             if isinstance(event, tuple):
                 return tuple(
@@ -311,11 +313,6 @@ class Execution:
         return dict(zip(self._program.outputs, self.answer(), strict=True))
 
     # --- the chain as random events -----------------------------------------------------------------------
-
-    def _first(self) -> Event | Ending:
-        if len(self._events) * len(self._start.values) > _REMEMBERED:
-            self._events.clear()  # the first event keeps all others alive
-        return self._event_at(self._start)
 
     def _event_at(self, state: State) -> Event | Ending:
         known = self._events.get(state)
@@ -347,7 +344,8 @@ class Execution:
         The step draws a noise, makes a choice, or decides a comparison of noises. `successors` are the states that it
         may lead to. None is also returned for a choice with one option.
         """
-        follow = [self._deferred_event(each.state) for each in successors]
+        # Each next event is computed when a run first reaches its state.
+        follow = [cache(partial(self._event_at, self._bare(each.state))) for each in successors]
         match successors[0].edge:
             case Deterministic():
                 noises = successors[0].state.noises
@@ -373,13 +371,6 @@ class Execution:
             return follow()
 
         return draw
-
-    def _deferred_event(self, state: State) -> Callable[[], Event | Ending]:
-        """Return a function without arguments that returns the random event after `state`, or the end of the run.
-
-        The event is computed when a run first reaches `state`.
-        """
-        return cache(partial(self._event_at, self._bare(state)))
 
     def _bare(self, state: State) -> State:
         """Return `state` without values that are never read again, and without constraints on noises.

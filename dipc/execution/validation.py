@@ -29,7 +29,7 @@ from dipc.frozen import frozen
 from dipc.mechanisms.alone import Accepted, AloneFunction
 from dipc.mechanisms.decorator import python_answer
 from dipc.mechanisms.module import READ_WRONGLY
-from dipc.mechanisms.numbers import Gradient, Inconclusive, RealBall, Trace, Traced, Variable
+from dipc.mechanisms.numbers import Inconclusive, RealBall, Trace, Traced, Variable
 from dipc.noise.law import Law
 from dipc.noise.laws import law_of
 from dipc.program.program import Program
@@ -210,8 +210,10 @@ class _PythonRun:
         given = self.script.draw(number)
         known = law_of(law)
         if ends is not None:
-            low, high = (_constant_end(end) for end in ends)
-            known = known.with_ends(low, high) if low < high else known
+            low, high = ends
+            if not isinstance(low, int | Fraction) or not isinstance(high, int | Fraction):
+                raise Inconclusive("an end of a noise is not an exact number")
+            known = known.with_ends(Fraction(low), Fraction(high)) if low < high else known
         value = self.script.default_noise(number) if given is None else Fraction(given)
         if known.whole:
             value = Fraction(round(value))
@@ -327,12 +329,6 @@ def _same(one: Any, two: Any) -> bool:
 def _same_law(one: Law, other: Law) -> bool:
     """True if the laws `one` and `other` are of the same kind and have the same range of values."""
     return one.keyword == other.keyword and (one.least, one.greatest) == (other.least, other.greatest)
-
-
-def _constant_end(end: object) -> Fraction:
-    if not isinstance(end, int | Fraction):
-        raise Inconclusive("an end of a noise is not an exact number")
-    return Fraction(end)
 
 
 def _noise_text(law: Law, width: object) -> str:
@@ -459,13 +455,18 @@ class Validation:
         for place, (slot, value) in enumerate(zip(self._slots, script.inputs, strict=True)):
             domain = _values(slot)
             if isinstance(value, Fraction) and (domain is None or len(domain) > _FEW_VALUES):
-                whole = slot.type is BaseType.INT or (domain is not None and _is_whole(domain))
+                whole = slot.type is BaseType.INT or (
+                    domain is not None and all(isinstance(each, Fraction) and each.denominator == 1 for each in domain)
+                )
                 value = Traced(value, {("input", place): Fraction(1)}, trace, whole=whole)
             given.append(value)
         return given
 
     def _arguments(self, given: Sequence[Value]) -> dict[str, object]:
-        by_name = {slot.name: _python(value) for slot, value in zip(self._slots, given, strict=True)}
+        by_name: dict[str, object] = {
+            slot.name: value.numerator if type(value) is Fraction and value.denominator == 1 else value
+            for slot, value in zip(self._slots, given, strict=True)
+        }
         arguments: dict[str, object] = {}
         for argument, name in self.accepted.arguments.items():
             if name in by_name:
@@ -513,24 +514,13 @@ class Validation:
         if difference is None:
             return run
         if self.function.may_skip:
+            # Python may skip draws whose result it does not need: at least `extra`, and at most two more are tried.
             extra = max(1, count - len(run.drawn))
-            if self._agrees_without(run, eps, expected, count, extra):
-                return run
+            sets = (chosen for size in range(extra, extra + 3) for chosen in combinations(range(count + size), size))
+            for chosen in islice(sets, _MOST_ALIGNMENTS):
+                if self._difference(run, eps, expected, frozenset(chosen))[1] is None:
+                    return run
         raise self._defect(run, eps, difference)
-
-    def _agrees_without(self, run: _PythonRun, eps: Fraction, expected: object, count: int, extra: int) -> bool:
-        """True if Python and the program agree on the assumption that Python skips some of the program's draws.
-
-        Python may skip draws whose result it does not need. At least `extra` draws are assumed to be skipped, and at
-        most two more. Sets of draws of these sizes are tried, up to a limit. `count` is the number of the program's
-        draws in the run without skipping. `run` is the run of Python at `eps`, and `expected` its answer, or the
-        exception that it raised.
-        """
-        sets = (chosen for size in range(extra, extra + 3) for chosen in combinations(range(count + size), size))
-        return any(
-            self._difference(run, eps, expected, frozenset(chosen))[1] is None
-            for chosen in islice(sets, _MOST_ALIGNMENTS)
-        )
 
     def _difference(
         self, run: _PythonRun, eps: Fraction, expected: object, left_out: frozenset[int]
@@ -562,7 +552,8 @@ class Validation:
         inputs = zip(self._slots, run.script.inputs, strict=True)
         where = [*(f"{slot.name} = {show_value(value)}" for slot, value in inputs), f"eps = {eps}"]
         if run.drawn:
-            where.append(f"draws {', '.join(map(_shown_draw, run.drawn))}")
+            draws = [str(each.value) if isinstance(each, NoiseDrawn) else f"arm {each.place + 1}" for each in run.drawn]
+            where.append(f"draws {', '.join(draws)}")
         module = self.accepted.module
         notes = (
             "this is a defect of dipc, not of your function, and no verdict was given",
@@ -583,7 +574,9 @@ class Validation:
         """
         taken: list[Fraction | int] = [each.value if isinstance(each, NoiseDrawn) else each.place for each in run.drawn]
         script = run.script
-        finite = tuple(self._finite(script))
+        finite = tuple(
+            [value for slot, value in zip(self._slots, script.inputs, strict=True) if _values(slot) is not None]
+        )
         for number, each in enumerate(run.drawn):
             if isinstance(each, NoiseDrawn):
                 continue
@@ -599,7 +592,8 @@ class Validation:
             key = form, side, len(taken), finite
             is_new = key not in met
             met.add(key)
-            for variable in self._movable(gradient):
+            # Last draws first, then inputs.
+            for variable in sorted(gradient, key=lambda variable: (variable[0] != "draw", -variable[1])):
                 moved = False
                 steps = _STEPS if script.later % 2 else _STEPS[::-1]
                 step = steps[variable[1] % len(steps)]
@@ -612,17 +606,6 @@ class Validation:
                         yield new, is_new
                 if moved:
                     break
-
-    def _finite(self, script: Script) -> Iterator[Value]:
-        return (value for slot, value in zip(self._slots, script.inputs, strict=True) if _values(slot) is not None)
-
-    def _movable(self, gradient: Gradient) -> list[Variable]:
-        """Return the variables of a comparison in the order in which they are changed: last draws first, then inputs.
-
-        `gradient` maps each of these variables to the slope, in this variable, of the difference of the two compared
-        sides.
-        """
-        return sorted(gradient, key=lambda variable: (variable[0] != "draw", -variable[1]))
 
     def _moved_script(
         self, run: _PythonRun, taken: Sequence[Fraction | int], variable: Variable, by: Fraction
@@ -667,16 +650,6 @@ def _values(slot: Slot) -> tuple[Value, ...] | None:
     return None
 
 
-def _is_whole(domain: Sequence[Value]) -> bool:
-    return all(isinstance(each, Fraction) and each.denominator == 1 for each in domain)
-
-
-def _python(value: Value) -> object:
-    if type(value) is Fraction and value.denominator == 1:
-        return value.numerator
-    return value
-
-
 # --- answers ------------------------------------------------------------------------------------------------
 
 
@@ -719,11 +692,3 @@ def _text(answer: object) -> str:
 
 def _shown(number: Any) -> str:
     return number.text if isinstance(number, RealBall) else str(number)
-
-
-def _shown_draw(event: DrawEvent) -> str:
-    match event:
-        case NoiseDrawn(value=value):
-            return str(value)
-        case ChoiceMade(place=place):
-            return f"arm {place + 1}"

@@ -145,7 +145,10 @@ class LatticePiecewise:
     def plus(self, other: LatticePiecewise, meter: Meter) -> LatticePiecewise:
         """Return the sum of this function and `other`; `meter` counts the work and raises LimitReached."""
         poles = {d: max(self.poles.get(d, 0), other.poles.get(d, 0)) for d in {*self.poles, *other.poles}}
-        left, right = (_times(f.numerator, _cofactor(poles, f.poles), meter) for f in (self, other))
+        left, right = (
+            _times(f.numerator, _product({d: m - f.poles.get(d, 0) for d, m in poles.items()}), meter)
+            for f in (self, other)
+        )
         return _reduced(left.minus(_times(right, flint.fmpz_poly([-1]), meter)), poles, meter)
 
     def reflected(self) -> LatticePiecewise:
@@ -268,10 +271,6 @@ def _poles_of(sums: list[_Sum]) -> Powers:
     return result
 
 
-def _cofactor(poles: Powers, own: Powers) -> flint.fmpz_poly:
-    return _product({d: m - own.get(d, 0) for d, m in poles.items()})
-
-
 def _times(function: Piecewise, factor: flint.fmpz_poly, meter: Meter) -> Piecewise:
     constant = _in_y(factor)
     return Piecewise(function.breaks, tuple([piece.times(constant, meter) for piece in function.pieces]))
@@ -302,7 +301,12 @@ def _indefinite_sum(piece: Piece) -> _Sum:
         for (power, s, m), share in _geometric_sum(n, l > 0):
             _add_product(sums, (w, m), (power, l, low + w * (m - s)), factor, share)
     return {
-        group: _collected(((0, low + q, n, l), c) for (n, l, low), poly in polys.items() for q, c in _terms_of(poly))
+        group: _collected(
+            ((0, low + q, n, l), c)
+            for (n, l, low), poly in polys.items()
+            for q, c in enumerate(poly.coeffs())
+            if c != 0
+        )
         for group, polys in sums.items()
     }
 
@@ -317,10 +321,6 @@ def _add_product(
     terms = sums.setdefault(group, {})
     product = factor * by
     terms[key] = terms[key] + product if key in terms else product
-
-
-def _terms_of(poly: flint.fmpq_poly) -> Iterator[tuple[int, flint.fmpq]]:
-    return ((q, c) for q, c in enumerate(poly.coeffs()) if c != 0)
 
 
 def _collected(terms: Iterable[tuple[tuple[int, int, int, int], flint.fmpq]]) -> Terms:

@@ -501,11 +501,6 @@ def constant_terms(value: RingTerms) -> Terms:
     return {(k, q, 0, 0): c for (k, q), c in value.items()}
 
 
-def _ring_element(value: RingTerms) -> RingElement:
-    low = min([q for _, q in value], default=0)
-    return RingElement(_RING.from_dict({(k, q - low): c for (k, q), c in value.items()}), low)
-
-
 def restricted(
     breaks: tuple[int, ...], pieces: tuple[_T, ...], low: int | None, high: int | None, zero: _T
 ) -> tuple[tuple[int, ...], tuple[_T, ...]]:
@@ -609,7 +604,9 @@ class Piecewise:
                 add_value(constant, grown, self.breaks[i - 1], -1)
             # The antiderivative has no constant term; `constant` makes the integral continuous.
             if isinstance(grown, Slopes):
-                pieces.append(Piece.of_slopes(grown.with_constant(_ring_element(constant), 0)))
+                low = min([q for _, q in constant], default=0)
+                polynomial = _RING.from_dict({(k, q - low): c for (k, q), c in constant.items()})
+                pieces.append(Piece.of_slopes(grown.with_constant(RingElement(polynomial, low), 0)))
             else:
                 pieces.append(Piece.of_terms(grown | constant_terms(constant)))
             if i < len(self.breaks):

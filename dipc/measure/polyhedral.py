@@ -452,7 +452,7 @@ class _Forest(ABC, Generic[_Function]):
             # Restrict each factor first: pieces outside the bounds need not be multiplied.
             factors = messages.pop(i, [])
             if self._system.values[i].parent is None:
-                factors.append(self._density(i))
+                factors.append(self.density(self._law(i)).shifted(-self._mean(i)))
             elif not factors:
                 factors.append(self.constant(_ONE))
             factors = [factor.restricted(*self._bound(i)) for factor in factors]
@@ -461,9 +461,6 @@ class _Forest(ABC, Generic[_Function]):
             message = self._message(i, above[i], self.product(factors))
             messages.setdefault(above[i], []).append(message)
         raise AssertionError("a tree has a root")
-
-    def _density(self, i: int) -> _Function:
-        return self.density(self._law(i)).shifted(-self._mean(i))
 
     def _message(self, i: int, parent: int, weight: _Function) -> _Function:
         """Return, as a function of P, the probability of the subtree of value `i`, given that value `parent` is P.

@@ -158,7 +158,14 @@ class _Passing(Generic[_Function]):
             if name in self._functions or name in self._numbers:
                 pass
             elif noise is None:
-                self._numbers[name] = total([self._number(step, links, names) for step, links in steps])
+                self._numbers[name] = total(
+                    [
+                        self._passed(step, links, names).integral(self._meter)
+                        if links or self._live[step.goal] is not None
+                        else ExpPoly.ONE
+                        for step, links in steps
+                    ]
+                )
             else:
                 function = self._passed(*steps[0], names)
                 for step, links in steps[1:]:
@@ -185,11 +192,6 @@ class _Passing(Generic[_Function]):
             for (i, j), (low, high) in links.items()
         ]
         return tuple(sorted(ranges)), -1 if goal is None else goal, named(self._live[step.goal])
-
-    def _number(self, step: RunStep, links: _Links, names: Mapping[int, int]) -> Closed:
-        if not links and self._live[step.goal] is None:
-            return ExpPoly.ONE
-        return self._passed(step, links, names).integral(self._meter)
 
     def _passed(self, step: RunStep, links: _Links, names: Mapping[int, int]) -> _Function:
         """Return the probability of `step` and all later steps, as a function of the noise that is live before `step`.

@@ -75,26 +75,15 @@ class Theta:
     #: An upper bound of the total variation on the disk.
     variation = Fraction(14, 5)
 
-    def _q(self, eps: flint.arb_series) -> flint.arb_series:
-        scale = (flint.arb(to_fmpq(self.rate)) / self.unit.ball()) ** 2 / 2
-        return flint.arb_series([scale]) if self.fixed else eps * eps * scale
-
-    def _least_exponent(self, center: Fraction, *, wide: bool) -> float:
-        """Return an approximation of the r for which the probability of an integer k decays like e^{-r·k²} at `center`.
-
-        `center` is a value of eps. If `wide`, the probability decays at least as fast for all complex eps with |eps -
-        `center`| <= `center`/2. The number only helps to choose where the noise is cut off.
-        """
-        size = float(self.rate) / float(self.unit.enclosure()[1]) * (1 if self.fixed else float(center))
-        return size**2 / (8 if wide and not self.fixed else 2)
-
     def reach(self, center: Fraction, wanted: float, *, wide: bool) -> int:
         """Return an integer K such that Pr[|k| > K] is approximately e^-`wanted` at eps = `center`.
 
         If `wide`, the sum of |mass at k| over |k| > K is as small for all complex eps with |eps - `center`| <=
         `center`/2.
         """
-        return ceil(sqrt(wanted / self._least_exponent(center, wide=wide))) + 1
+        size = float(self.rate) / float(self.unit.enclosure()[1]) * (1 if self.fixed else float(center))
+        least_exponent = size**2 / (8 if wide and not self.fixed else 2)
+        return ceil(sqrt(wanted / least_exponent)) + 1
 
     def tail_variation(self, center: Fraction, reach: int, *, wide: bool) -> flint.arb:
         """Return an upper bound of Σ |mass at k| over all integers k with |k| > `reach`, at eps = `center`.
@@ -116,7 +105,8 @@ class Theta:
 
     def masses(self, eps: flint.arb_series, center: Fraction, reach: int) -> list[flint.arb_series]:
         """Return the masses at 0, …, `reach` as Taylor series in eps at `center`; `eps` is the series of eps itself."""
-        q = self._q(eps)
+        scale = (flint.arb(to_fmpq(self.rate)) / self.unit.ball()) ** 2 / 2
+        q = flint.arb_series([scale]) if self.fixed else eps * eps * scale
         weights = [(q * (-k * k)).exp() for k in range(reach + 1)]
         wide = flint.ctx.cap > 1
         # The omitted part of Θ is half the bound of the variation on the disk, which divides by |Θ| > 1/2.

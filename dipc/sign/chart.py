@@ -513,7 +513,19 @@ def decide_nonnegative(f: ExpPoly, interval: Interval, limits: Limits | None = N
     if not all(analysis.signs):
         analysis = analyze(form, interval, budget, skip_even=False)
     chart = chart_of(analysis, budget)
-    witness = _simplest_witness(form, chart, budget)
+    bounds = [None, *chart.roots, None]
+    witnesses = [
+        simplest_in_gap(
+            interval,
+            bounds[gap],
+            bounds[gap + 1],
+            lambda eps, spent: sign_of_form(form, eps, spent) < 0,
+            budget,
+        )
+        for gap, sign in enumerate(chart.signs)
+        if sign < 0
+    ]
+    witness = min(witnesses, key=lambda x: (x.denominator, x.numerator))
     assert witness in interval
     assert sign_of_form(form, witness, budget) < 0
     return Fails(witness, _regions(chart), chart, analysis)
@@ -543,19 +555,3 @@ def _regions(chart: SignChart) -> tuple[FailureRegion, ...]:
     last = RegionEnd(interval.upper, closed=chart.upper_sign == -1)
     bounds = [first, *(RegionEnd(root, closed=False) for root in chart.roots), last]
     return tuple(ends for ends, sign in zip(pairwise(bounds), chart.signs, strict=True) if sign < 0)
-
-
-def _simplest_witness(form: NormalForm, chart: SignChart, budget: DecisionBudget) -> Fraction:
-    bounds = [None, *chart.roots, None]
-    candidates = [
-        simplest_in_gap(
-            chart.interval,
-            bounds[gap],
-            bounds[gap + 1],
-            lambda eps, spent: sign_of_form(form, eps, spent) < 0,
-            budget,
-        )
-        for gap, sign in enumerate(chart.signs)
-        if sign < 0
-    ]
-    return min(candidates, key=lambda x: (x.denominator, x.numerator))

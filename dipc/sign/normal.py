@@ -207,7 +207,11 @@ class NormalSum:
             finally:
                 flint.ctx.cap = cap
             coefficients = balls + [flint.arb(0)] * (_LENGTH - len(balls))
-            at_zero = self._at_zero()
+            # The limit for eps -> 0 is rational unless a function is fixed.
+            at_zero = None
+            if not any(function.fixed for function in self.terms):
+                weights = (self.plain, *self.terms.values())
+                at_zero = sum((c for weight in weights for k, _, c in weight.terms() if not k), _ZERO)
             if at_zero is not None:
                 coefficients[0] = flint.arb(to_fmpq(at_zero))
             first = 1 if at_zero == 0 else 0
@@ -223,12 +227,6 @@ class NormalSum:
                 if coefficients[first] * x**first > rest:
                     return r
         return None
-
-    def _at_zero(self) -> Fraction | None:
-        """The limit of the sum for eps -> 0, or None if it may be irrational."""
-        if any(function.fixed for function in self.terms):
-            return None
-        return sum((c for f in (self.plain, *self.terms.values()) for k, _, c in f.terms() if not k), _ZERO)
 
     def positive_to_infinity(self, start: Fraction) -> bool:
         """True if the sum is proved positive for every eps >= `start`."""

@@ -536,7 +536,7 @@ class _PeakSearch:
         numerator, denominator = self.ratio.numerator, self.ratio.denominator
         for root, side, (before, after) in self._places(denominator):
             inside = {-1: (after,), 0: (before, after), 1: (before,)}[side]
-            sign = self._sign_near(numerator, root)
+            sign = QuotientValue(numerator, ExpPoly.ONE, root, self.limits).compare_to(Fraction(0))
             if any(sign * s > 0 for s in inside):
                 closed = side == 0 or (self.lower if side < 0 else self.upper).closed
                 yield Peak(root, closed and not self.ratio.is_gap(root, self.limits), None)
@@ -546,10 +546,6 @@ class _PeakSearch:
                 sign = sign_at(numerator, end.value, self.limits)
                 if sign * chart.signs[0 if at_start else -1] > 0:
                     yield Peak(end.value, end.closed and not self.ratio.is_gap(end.value, self.limits), None)
-
-    def _sign_near(self, f: ExpPoly, root: Root) -> int:
-        number = QuotientValue(f, ExpPoly.ONE, root, self.limits)
-        return number.compare_to(Fraction(0))
 
     def _maxima(self, slope: ExpPoly) -> Iterator[Peak]:
         """Yield the local maxima of the quotient strictly inside the interval, each with the value there.

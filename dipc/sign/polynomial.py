@@ -22,17 +22,12 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import comb, gcd, isqrt, lcm
-from typing import TYPE_CHECKING
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import DecisionBudget
 from dipc.algebra.parametric import Factors, Parametric
 from dipc.frozen import frozen
 from dipc.sign.interval import Interval
-
-if TYPE_CHECKING:
-    import flint
-
 
 # --- e^{-x} in integer arithmetic, with stated errors -----------------------------------------------------------------
 
@@ -372,7 +367,7 @@ def split_content(polynomial: Polynomial, budget: DecisionBudget) -> Content:
         return Content(1, (), polynomial)
     import flint
 
-    in_t = {j: _univariate(column) for j, column in columns.items()}
+    in_t = {j: flint.fmpz_poly([column.get(k, 0) for k in range(max(column) + 1)]) for j, column in columns.items()}
     content = flint.fmpz_poly([0])
     for column in in_t.values():
         content = content.gcd(column)
@@ -381,7 +376,10 @@ def split_content(polynomial: Polynomial, budget: DecisionBudget) -> Content:
     budget.check_degree(content.degree())
     constant, raw = content.factor()
     assert abs(constant) == 1
-    factors = [Factor(_from_univariate(p), int(e)) for p, e in raw]
+    factors = [
+        Factor(Polynomial.from_terms((0, k, int(c)) for k, c in enumerate(p.coeffs()) if c != 0), int(e))
+        for p, e in raw
+    ]
     sign = 1 if constant > 0 else -1
     quotients = {j: column // content for j, column in in_t.items()}
     assert all(quotients[j] * content == column for j, column in in_t.items())
@@ -443,16 +441,6 @@ def square_free_parts(polynomial: Polynomial, budget: DecisionBudget) -> tuple[i
     assert product * constant == whole
     assert abs(constant) == 1
     return sign, factors
-
-
-def _univariate(column: dict[int, int]) -> flint.fmpz_poly:
-    import flint
-
-    return flint.fmpz_poly([column.get(k, 0) for k in range(max(column) + 1)])
-
-
-def _from_univariate(p: flint.fmpz_poly) -> Polynomial:
-    return Polynomial.from_terms((0, k, int(c)) for k, c in enumerate(p.coeffs()) if c != 0)
 
 
 # --- Polynomials in two unknowns that are nowhere negative on a box: by Bernstein's coefficients and bisection --------

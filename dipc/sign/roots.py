@@ -14,7 +14,6 @@ from dipc.sign.polynomial import (
     LOG2E_LOW,
     LOG2E_SCALE,
     Layout,
-    PointValue,
     Polynomial,
     magnitude_at,
     point_value,
@@ -437,7 +436,8 @@ def _narrow(
         steps = 1 << k
         step = (upper - lower) / steps
         precision = 2 * k + 8
-        guess = min(steps - 1, max(1, round(_secant(left, right) * steps)))
+        at_left, at_right = abs(left.value) / left.scale, abs(right.value) / right.scale
+        guess = min(steps - 1, max(1, round(at_left / (at_left + at_right) * steps)))
         middle = lower + guess * step
         at_middle = point_value(layout, middle, budget, precision)
         if at_middle.sign == left.sign:
@@ -469,11 +469,6 @@ def _narrow(
             ratio = (upper - lower) / width
             k = min(k, ratio.numerator.bit_length() - ratio.denominator.bit_length() + 2)
     return lower, upper
-
-
-def _secant(left: PointValue, right: PointValue) -> Fraction:
-    a, b = abs(left.value) / left.scale, abs(right.value) / right.scale
-    return a / (a + b)
 
 
 def separate(roots: list[Root], budget: DecisionBudget) -> list[Root]:

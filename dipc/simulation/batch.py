@@ -419,7 +419,12 @@ class Batch:
             case Branch(condition, otherwise):
                 truth = self.holds(condition, runs)
                 if self._at in self._rounds and self._rounds[self._at] >= loop_limit and truth.any():
-                    raise self._endless(loop_limit, runs[truth])
+                    inside = runs[truth]
+                    message = (
+                        f"after {loop_limit} rounds of this `while`, {len(inside)} of {self.size} runs are still in it"
+                    )
+                    note = "if it ends with probability 1, but later, allow more rounds"
+                    raise GivenUp(*self.fault("E0720", message, int(inside[0]), note).diagnostics)
                 if not truth.all():
                     self._go(otherwise, runs[~truth])
                     runs = runs[truth]
@@ -590,11 +595,6 @@ class Batch:
             if slot.type not in ("int", "real") and value is not None and shown < _SHOWN:
                 shown += 1
                 yield f"{slot.name} = {value_text(value)}"
-
-    def _endless(self, loop_limit: int, runs: Positions) -> GivenUp:
-        message = f"after {loop_limit} rounds of this `while`, {len(runs)} of {self.size} runs are still in it"
-        note = "if it ends with probability 1, but later, allow more rounds"
-        return GivenUp(*self.fault("E0720", message, int(runs[0]), note).diagnostics)
 
 
 def _softmax(rate: Fraction, scores: Sequence[Fraction]) -> list[float]:

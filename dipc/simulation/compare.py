@@ -123,9 +123,13 @@ def expect(
     program.
     """
     if events:
-        return Expected(
-            Undecided("only events were asked for"), tuple(_event(program, input, e, gamma) for e in events)
-        )
+        probabilities: list[Probability | Undecided] = []
+        for event in events:
+            try:
+                probabilities.append(program.probability(input, event, gamma))
+            except (Undecided, DiagnosticError) as error:
+                probabilities.append(why_unknown(error))
+        return Expected(Undecided("only events were asked for"), tuple(probabilities))
     try:
         return Expected(program.outcomes(input))
     except (Undecided, DiagnosticError) as error:
@@ -144,13 +148,6 @@ def why_unknown(error: Undecided | DiagnosticError) -> Undecided:
     if not all(diagnostic.code.startswith(_NOT_EXECUTED) for diagnostic in error.diagnostics):
         raise error
     return Undecided("; ".join(dict.fromkeys(diagnostic.message for diagnostic in error.diagnostics)))
-
-
-def _event(program: Program, input: Mapping[str, Value], event: Event, gamma: Fraction) -> Probability | Undecided:  # noqa: A002 - as above
-    try:
-        return program.probability(input, event, gamma)
-    except (Undecided, DiagnosticError) as error:
-        return why_unknown(error)
 
 
 # --- the comparison --------------------------------------------------------------------------------

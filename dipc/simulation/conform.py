@@ -265,13 +265,12 @@ def given_observed(given: Mapping[object, int] | Iterable[object], program: Core
             values: Sequence[object] = [output.get(name, "") for name in names]
         else:
             values = output if isinstance(output, tuple | list) else [output]
-        texts = [cell_text(_exact(value), "an output") for value in values]
+        texts = [
+            cell_text(Fraction(value) if isinstance(value, float) and isfinite(value) else value, "an output")
+            for value in values
+        ]
         rows.append((None, [*texts, str(count)] if counted else texts))
     return _read(header, rows, program, counted, None)
-
-
-def _exact(value: object) -> object:
-    return Fraction(value) if isinstance(value, float) and isfinite(value) else value
 
 
 def _read(
@@ -569,7 +568,11 @@ def judge(
             reasons.append(undecided.reason)
     events = [event for partition in partitions for event in partition.events] + integers
     ratios = [partition.ratio(eps, error * _RATIOS) for partition in partitions]
-    chi_square, degrees = _chi_square(events)
+    # Pearson's statistic uses only events whose expected count is known and at least 5.
+    known = [(cell, float(cell.row.enclosure[0]) * cell.runs) for cell in events if cell.row.enclosure is not None]
+    used = [(cell, expected) for cell, expected in known if expected >= 5]
+    chi_square = sum((cell.row.count - expected) ** 2 / expected for cell, expected in used)
+    degrees = max(0, len(used) - 1)
     pairs = tuple([event for partition in partitions for event in partition.pairs(error * _PAIRS)])
     return Conformance(
         program.name,
@@ -686,7 +689,11 @@ class _Law:
         edges = _quantiles(chosen)
         commonest = max(chosen, key=chosen.count) if len(chosen) < 200 else max(edges, key=chosen.count)
         atoms = {edge: self._combination(_value_terms(name, edge)) for edge in {*edges, commonest}}
-        single = [edge for edge, atom in sorted(atoms.items()) if edge == commonest or not _is_zero(atom)]
+        single = [
+            edge
+            for edge, atom in sorted(atoms.items())
+            if edge == commonest or not (isinstance(atom, ClosedForm) and atom.value.is_zero())
+        ]
         inside = [
             (*_range_terms(name, low, high), *_negated_terms([_value_terms(name, low), _value_terms(name, high)]))
             for low, high in pairwise(edges)
@@ -785,10 +792,6 @@ def _quantiles(chosen: Sequence[Fraction]) -> list[Fraction]:
     return sorted({chosen[(len(chosen) - 1) * k // _CELLS] for k in range(_CELLS + 1)})
 
 
-def _is_zero(form: Probability) -> bool:
-    return isinstance(form, ClosedForm) and form.value.is_zero()
-
-
 def _rational(value: Value) -> Fraction:
     assert isinstance(value, Fraction)
     return value
@@ -796,14 +799,3 @@ def _rational(value: Value) -> Fraction:
 
 def _short(value: Fraction) -> str:
     return f"{float(value):.6g}"
-
-
-def _chi_square(cells: Sequence[ComparedEvent]) -> tuple[float, int]:
-    """Return (statistic, degrees): Pearson's statistic of `cells`, and its degrees of freedom.
-
-    Only events whose expected count is known and at least 5 are used. The degrees are the number of these events minus
-    1, or 0 if there are none.
-    """
-    used = [(cell, float(cell.row.enclosure[0]) * cell.runs) for cell in cells if cell.row.enclosure is not None]
-    used = [(cell, expected) for cell, expected in used if expected >= 5]
-    return sum((cell.row.count - expected) ** 2 / expected for cell, expected in used), max(0, len(used) - 1)
