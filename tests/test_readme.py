@@ -124,7 +124,7 @@ def test_the_notebook_runs(capsys: pytest.CaptureFixture[str]) -> None:
     said = [shown_by(cell, f"<cell {place}>", space) for place, cell in enumerate(cells)]
     coin, honest, failed, proved, draws, _ = said
     assert str(coin) == "exp(-eps)/(1 + exp(-eps))"
-    for each, verdict in ((honest, "accurate: all 2 rows"), (proved, "accurate: every real input (4 classes)")):
+    for each, verdict in ((honest, "accurate: both rows"), (proved, "accurate: every real input (4 classes)")):
         assert str(each).startswith(verdict)
     assert isinstance(failed, dipc.Counterexample)
     assert failed.probability[1] < failed.required[0]

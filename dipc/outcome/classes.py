@@ -16,6 +16,7 @@ from dipc.outcome.words import (
     NON_VACUOUS,
     Statement,
     UserQuestion,
+    all_or_both,
     assignment_text,
     count,
     everywhere_text,
@@ -53,7 +54,8 @@ def class_verdict_line(report: Report) -> str:
     if report.numbers is not None:
         return _numbers_line(report)
     classes = count(counts.rows, "class")
-    number = f"{'all' if counts.vacuous == counts.rows else counts.vacuous} of them " if counts.rows > 1 else ""
+    some = all_or_both(counts.rows) if counts.vacuous == counts.rows else counts.vacuous
+    number = f"{some} of them " if counts.rows > 1 else ""
     of_them = f", {number}vacuously, as {vacuous_why(report)}" if counts.vacuous else ""
     everywhere = f"{report.every_input} ({classes}{of_them}), {_quantified(report)}"
     vacuous = f", {vacuous_text(report)}" if counts.vacuous else ""

@@ -15,6 +15,7 @@ from dipc.outcome.words import (
     assignment_text,
     count,
     enclosed_text,
+    every_one,
     everywhere_text,
     program_text,
     rational,
@@ -56,15 +57,17 @@ def headline(report: ErrorReport) -> str:
     """Return the answer in `report` in one sentence."""
     everywhere = everywhere_text(report.eps)
     classes = any(row.where is not None for row in report.rows)
-    rows = count(len(report.rows), "class" if classes else "row")
+    word = "class" if classes else "row"
+    rows = count(len(report.rows), word)
     if report.verdict is not None:
         failing = sum(1 for row in report.rows if row.result is not None and row.result.verdict is Verdict.INACCURATE)
         match report.verdict:
             case Verdict.ACCURATE:
-                every = "all " if len(report.rows) > 1 else ""
-                return f"accurate: {every}{rows}, E[{report.error_text}] ≤ {report.claimed} {everywhere}"
+                every = every_one(len(report.rows), word)
+                return f"accurate: {every}, E[{report.error_text}] ≤ {report.claimed} {everywhere}"
             case Verdict.INACCURATE:
-                return f"INACCURATE: {failing} of {rows} fail{s(failing)}: E[{report.error_text}] > {report.claimed}"
+                some = every_one(failing, word) if failing == len(report.rows) else f"{failing} of {rows}"
+                return f"INACCURATE: {some} fail{s(failing)}: E[{report.error_text}] > {report.claimed}"
             case Verdict.UNDECIDED:
                 return f"UNDECIDED: whether E[{report.error_text}] ≤ {report.claimed}"
     worst = next((row for row in report.rows if row.row == report.worst), None)

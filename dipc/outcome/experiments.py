@@ -58,7 +58,7 @@ def interrupted(tally: Tally, total: int, confidence: Fraction) -> Outcome:
 
 def _simulation_parts(comparison: ComparedTally) -> Iterator[ReportBlock]:
     tally, rows = comparison.tally, _chosen(comparison.rows)
-    together = "" if len(comparison.rows) == 1 else f", all {len(comparison.rows)} together"
+    together = "" if len(comparison.rows) == 1 else f", {_every(len(comparison.rows))} together"
     try:
         confidence = decimal(comparison.confidence)
     except ValueError:
@@ -141,12 +141,19 @@ def _output(row: ComparedRow) -> str:
 _MOST_CELLS = 24
 
 
+def _every(number: int) -> str:
+    return "both" if number == 2 else f"all {number}"
+
+
 def conformance_line(comparison: Conformance) -> str:
     """Return the result of `comparison`, of observed outputs with an exact distribution, in one sentence."""
     wrong = sum(_is_wrong(cell.row) for cell in comparison.cells)
     match comparison.agreement:
         case Agreement.MATCH:
-            return f"conforms: all {len(comparison.cells)} exact probabilities lie in their intervals"
+            if len(comparison.cells) == 1:
+                return "conforms: the exact probability lies in its interval"
+            every = _every(len(comparison.cells))
+            return f"conforms: {every} exact probabilities lie in their intervals"
         case Agreement.MISMATCH if wrong:
             return f"DEVIATES: {wrong} of {len(comparison.cells)} exact probabilities lie outside of their intervals"
         case Agreement.MISMATCH:
@@ -193,7 +200,7 @@ def _conformance_parts(comparison: Conformance) -> Iterator[ReportBlock]:
             least = f"a ratio this extreme has probability at most {min(test.tails):.3g}"
             mark = "MISMATCH" if test.agreement is Agreement.MISMATCH else "ok"
             ratios.append((test.outputs, f"{mark}: {least}; scales {test.factor:.4g} times as great would explain it"))
-        yield section("likelihood ratios against other scales of the noises", *ratios)
+        yield section("likelihood ratios against other scales of the noise", *ratios)
     if comparison.pairs:
         pairs = Verbatim(map(_line, comparison.pairs))
         yield [Line("pairs of samples that fall in one cell", Tone.HEAD), pairs]

@@ -19,6 +19,7 @@ from dipc.outcome.words import (
     cell_text,
     count,
     enclosed_text,
+    every_one,
     everywhere_text,
     limit_hint,
     program_text,
@@ -208,15 +209,15 @@ def _constant_line(constant: Constant, digits: int) -> str:
     numbers = constant.numbers
     if numbers is not None and numbers.each is not None and numbers.exact:
         several = " for " in numbers.each or " where " in numbers.each
-        times = "with this K K*eps-private" if several else f"{numbers.each}*eps-private"
+        times = "K*eps-private with this K" if several else _times_eps(numbers.each)
         known = f"{times}{_every(numbers)}, and no smaller constant suffices for any {numbers.parameter}"
         return f"constant {numbers.each}: {known}"
     if constant.proved is not None and constant.exact:
         every, suffices = _every(numbers), _suffices(numbers)
-        return f"constant {constant.proved}: {constant.proved}*eps-private{every}, and no smaller constant {suffices}"
+        return f"constant {constant.proved}: {_times_eps(constant.proved)}{every}, and no smaller constant {suffices}"
     if constant.exact:
-        onwards = f" for any {numbers.parameter} >= {numbers.at}" if numbers is not None and numbers.onwards else ""
-        return f"constant ∞: K*eps-private for no K{onwards or _at_number(numbers)}"
+        onwards = f" and any {numbers.parameter} >= {numbers.at}" if numbers is not None and numbers.onwards else ""
+        return f"constant ∞: not K*eps-private for any K{onwards or _at_number(numbers)}"
     if numbers is None and constant.proved is not None and constant.refuted_below is not None:
         enclosure = constant.refuted_below, constant.proved
         if not _is_wide(enclosure, digits):
@@ -226,7 +227,7 @@ def _constant_line(constant: Constant, digits: int) -> str:
         proved = f"{numbers.each} is proved"
         if numbers.attained is not None:
             ends = sorted({numbers.least, numbers.attained})
-            known = f"{numbers.each}*eps-private{_every(numbers)}, and no smaller constant suffices"
+            known = f"{_times_eps(numbers.each)}{_every(numbers)}, and no smaller constant suffices"
             return f"constant {numbers.each}: {known} for {numbers.parameter} = {'..'.join(map(str, ends))}"
     if constant.refuted_below is None:
         below = "all are refuted"
@@ -237,6 +238,10 @@ def _constant_line(constant: Constant, digits: int) -> str:
         below = f"all below {numbers.below} are refuted for {numbers.parameter} >= {numbers.at}"
         return f"constant{_every(numbers)}: {proved}, {below}"
     return f"constant{_every(constant.numbers)}: {proved}, {below}{_at_number(constant.numbers)}"
+
+
+def _times_eps(constant: object) -> str:
+    return "eps-private" if str(constant) == "1" else f"{constant}*eps-private"
 
 
 def _every(numbers: Numbers | None) -> str:
@@ -259,11 +264,11 @@ def _verdict_line(report: PrivacyReport) -> str:
     claim = report.claim
     level = f"budget {claim.budget_text}" + ("" if claim.is_pure else f" with delta {language_text(claim.delta_text)}")
     inputs = report.about.removeprefix("all ")
-    pairs = f"every pair of adjacent {inputs}" if report.pairs is None else f"all {count(report.pairs, 'pair')}"
+    pairs = f"every pair of adjacent {inputs}" if report.pairs is None else every_one(report.pairs, "pair")
     everywhere = everywhere_text(claim.eps_text)
     match report.verdict:
         case PrivacyVerdict.PRIVATE:
-            vacuously = "vacuously (δ ≥ 1), " if report.vacuous else ""
+            vacuously = "vacuously (delta ≥ 1), " if report.vacuous else ""
             return f"private: {level} suffices for {pairs}{_every(report.numbers)}, {vacuously}{everywhere}"
         case PrivacyVerdict.NOT_PRIVATE:
             return f"NOT PRIVATE: {level} is too small{_at_number(report.numbers)}{_failing_pair(report)}"
@@ -298,7 +303,7 @@ def outcome(
     toned = isinstance(answer, PrivacyReport) or (standing is ExitStatus.OPEN and not isinstance(answer, Constant))
     return Outcome(
         program=statement.program,
-        line=privacy_line(answer, statement.digits) + ("" if runs == 1 else f", of {runs} runs"),
+        line=privacy_line(answer, statement.digits) + ("" if runs == 1 else f", for {runs} runs"),
         standing=standing,
         tone=standing.tone if toned else Tone.HEAD,
         parts=lambda: _answer_parts(answer, statement, estimate),
@@ -351,7 +356,7 @@ def _exit_status(answer: PrivacyAnswer, digits: int = DIGITS) -> ExitStatus:
 _METHODS = {
     "hoeffding": "Hoeffding",
     "clt": "central limit theorem",
-    "m-clt": "the same, with the same noises at both",
+    "m-clt": "the same, with the same noise at both",
 }
 
 _ADVANCED = "by Dwork and Roth, Theorem 3.20"

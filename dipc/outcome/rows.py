@@ -37,6 +37,7 @@ from dipc.outcome.words import (
     cell_text,
     count,
     enclosed_text,
+    every_one,
     everywhere_text,
     exact,
     limit_hint,
@@ -89,14 +90,14 @@ def verdict_line(report: Report) -> str:
         of = "" if some is None else f"{some} of "
         return "" if report.inputs is None else f"{start}in {of}{count(counts.rows, 'class')}"
 
-    whole = f"{'all ' if number > 1 else ''}{count(number, word)}"
+    whole = every_one(number, word)
     vacuous = f", {vacuous_text(report)}{of_classes}" if counts.vacuous else ""
     match report.verdict:
         case Verdict.ACCURATE:
             of_them = f", {vacuous_text(report, of_them=True)}" if counts.vacuous else ""
             return f"accurate: {whole}{in_classes(' ')}{of_them}, {everywhere}"
-        case Verdict.INACCURATE if inaccurate == number > 1:
-            return f"INACCURATE: {whole} fail{in_classes(', ')}"
+        case Verdict.INACCURATE if inaccurate == number:
+            return f"INACCURATE: {whole} fail{s(number)}{in_classes(', ')}"
         case Verdict.INACCURATE:
             tail = f", {undecided} undecided" if undecided else ""
             fail = f"{inaccurate} of {count(number, word)} fail{s(inaccurate)}"
@@ -104,7 +105,8 @@ def verdict_line(report: Report) -> str:
         case Verdict.UNDECIDED:
             others = "other holds" if accurate == 1 else f"other {accurate} hold"
             rest = f"; the {others} {everywhere}" if accurate else ""
-            return f"UNDECIDED: {undecided} of {count(number, word)}{in_classes(', ', counts.undecided)}{rest}{vacuous}"
+            some = whole if undecided == number else f"{undecided} of {count(number, word)}"
+            return f"UNDECIDED: {some}{in_classes(', ', counts.undecided)}{rest}{vacuous}"
     assert_never(report.verdict)
 
 

@@ -35,6 +35,7 @@ from dipc.outcome.words import (
     cell_text,
     count,
     enclosed_text,
+    every_one,
     everywhere_text,
     exact,
     near_sign_of,
@@ -168,7 +169,7 @@ def _alpha_headline(solution: AlphaSolution, digits: int) -> str:
         return f"least alpha in {_half_open(low, high, digits)}"
     if solution.value is None:
         return f"NO SOLUTION: the claim holds only for an alpha so great that every {solution.question.word} is vacuous"
-    rows = "the row" if solution.claims == 1 else f"all {solution.claims} rows"
+    rows = "the row" if solution.claims == 1 else every_one(solution.claims, "row")
     why = _vacuity(solution)
     holds = f"hold{'s' * (solution.claims == 1)}{'' if why is None else f' vacuously ({why})'}"
     return f"least alpha {rational(solution.value)}: {rows} with dd(u) > {solution.value} {holds}"
@@ -361,7 +362,7 @@ def _constant_parts(constant: ConstantSolution, path: str) -> Iterator[ReportBlo
         low, high = map(decimal, edge.ends)
         proved, refuted = (high, low) if edge.begins else (low, high)
         more, less = ("greater", "smaller") if edge.begins else ("smaller", "greater")
-        beyond = f"the claim holds for all {more} values, and fails for all {less} ones"
+        beyond = f"the claim holds for all {more} values, and fails for all {less} values"
         others = beyond if edge.monotone else "unknown: the verdict may change more than once"
         fields = [("fails with", f"{name} = {refuted}"), ("holds with", f"{name} = {proved}"), ("others", others)]
         yield section(None, *fields)

@@ -144,13 +144,13 @@ def headline(tightest: Tightest, digits: int | None = None) -> str:
         return "factor 0 and no other: beta is negative where the answer is always right"
     if tightest.is_zero and not tightest.claims.distinct:
         sign = near_sign_of(tightest.claims.question)
-        return f"every factor suffices, even 0: every {tightest.word} is vacuous (dd {sign} α)"
+        return f"every factor suffices, even 0: every {tightest.word} is vacuous (dd {sign} alpha)"
     if tightest.is_zero:
         return "every factor suffices, even 0: the answer is always right"
     least = cell_text(*tightest.factor, digits)
     if not tightest.complete:
         return f"undecided: the least factor is at least {least}"
-    vacuous = says_nothing(tightest.scopes) == "β ≥ 1"
+    vacuous = says_nothing(tightest.scopes) == "beta ≥ 1"
     nothing = f"; {_kappa_beta(tightest)} ≥ 1 everywhere, a vacuous claim" if vacuous else ""
     return f"least factor {least}; {kappa_text(tightest)}{nothing}"
 

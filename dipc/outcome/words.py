@@ -264,6 +264,18 @@ def count(number: int, what: str) -> str:
     return f"{number} {what if number == 1 else plural(what)}"
 
 
+def all_or_both(number: int) -> str:
+    """Return `both` for the `number` 2, else `all`."""
+    return "both" if number == 2 else "all"
+
+
+def every_one(number: int, what: str) -> str:
+    """Return all of `number` things with the noun `what`: `1 row`, `both rows`, `all 3 rows`."""
+    if number == 2:
+        return f"both {plural(what)}"
+    return f"{'all ' if number > 1 else ''}{count(number, what)}"
+
+
 def s(number: int) -> str:
     """Return the ending of a verb in the present tense after `number` subjects: `s` for one, else nothing."""
     return "s" if number == 1 else ""
@@ -308,35 +320,35 @@ def near_sign_of(question: Question) -> str:
 
 
 def vacuous_why(report: Report) -> str:
-    """Return why rows of `report` hold vacuously: `dd ≤ α`."""
+    """Return why rows of `report` hold vacuously: `dd ≤ alpha`."""
     counts = report.counts
-    near = f"dd {near_sign(report.stated)} α"
-    why = ((counts.near_rows, near), (counts.above_one, "β ≥ 1"), (counts.unconstrained, "no output is stated"))
-    return " or ".join(text for number, text in why if number) or "β ≥ 1"
+    near = f"dd {near_sign(report.stated)} alpha"
+    why = ((counts.near_rows, near), (counts.above_one, "beta ≥ 1"), (counts.unconstrained, "no output is stated"))
+    return " or ".join(text for number, text in why if number) or "beta ≥ 1"
 
 
 def vacuous_text(report: Report, *, of_them: bool = False) -> str:
-    """Return how many rows of `report` hold vacuously, such as `13 of them vacuously (β ≥ 1)`.
+    """Return how many rows of `report` hold vacuously, such as `13 of them vacuously (beta ≥ 1)`.
 
-    It may also be `all of them vacuously (dd ≤ α)`. Without `of_them` the text is `13 hold vacuously (…)`.
+    It may also be `all of them vacuously (dd ≤ alpha)`. Without `of_them` the text is `13 hold vacuously (…)`.
     """
     counts, why = report.counts, vacuous_why(report)
     if not of_them:
         return f"{counts.vacuous} hold{s(counts.vacuous)} vacuously ({why})"
     if counts.vacuous == counts.rows:
-        return f"vacuously ({why})" if counts.rows == 1 else f"all of them vacuously ({why})"
+        return f"vacuously ({why})" if counts.rows == 1 else f"{all_or_both(counts.rows)} of them vacuously ({why})"
     return f"{counts.vacuous} of them vacuously ({why})"
 
 
 def says_nothing(scopes: Mapping[str, ClaimScope], sign: str = "≤") -> str | None:
-    """Return why the claim of a report is vacuous, `dd ≤ α` or `β ≥ 1`; None if it is not vacuous.
+    """Return why the claim of a report is vacuous, `dd ≤ alpha` or `beta ≥ 1`; None if it is not vacuous.
 
     `scopes` has, for each variable, the values where the claim is not vacuous. If it is empty, every input is too near
     to inputs with another answer: dd has the relation `sign` to alpha.
     """
     if not scopes:
-        return f"dd {sign} α"
-    return "β ≥ 1" if all(says.is_vacuous for says in scopes.values()) else None
+        return f"dd {sign} alpha"
+    return "beta ≥ 1" if all(says.is_vacuous for says in scopes.values()) else None
 
 
 def limit_hint(reasons: Iterable[str | None]) -> str | None:

@@ -30,7 +30,7 @@ from dipc.options import Options, job_count
 from dipc.outcome import classes, privacy, rows
 from dipc.outcome.outcome import ExitStatus, Line, Outcome, ReportBlock, Tone, Verbatim, section
 from dipc.outcome.outcome import render as render_text
-from dipc.outcome.words import UserQuestion, count
+from dipc.outcome.words import UserQuestion, count, every_one
 from dipc.program.program import SEPARATOR, Program, as_program, load_source, source_at
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.outcome import PrivacyVerdict, read_claim
@@ -565,7 +565,7 @@ def outcome(tested: Sequence[ClaimResult]) -> Outcome:
 def directory_outcome(tested: Sequence[ClaimResult]) -> Outcome:
     """Return what `dipc check DIRECTORY` says about the programs of a directory, with the results `tested`."""
     whole, programs = _suite_result(tested), count(len(tested), "program")
-    line = f"accurate: {'all ' if len(tested) > 1 else ''}{programs}"
+    line = f"accurate: {every_one(len(tested), 'program')}"
     if whole is not SuiteResult.PASSED:
         line = f"{_VERDICTS[whole]}: {programs}, {', '.join(_unexpected(tested, 'inaccurate'))}"
     record = {

@@ -238,7 +238,7 @@ def visit(context: BrowserContext, address: str, began: str) -> tuple[Page, list
     page.on("response", lambda response: fetched.append(response.url.removeprefix(address)))
     begun = time.perf_counter()
     page.goto(address)
-    expect(page.locator("#line")).to_contain_text("accurate: all 2 rows")
+    expect(page.locator("#line")).to_contain_text("accurate: both rows")
     print(f"first answer, from {began}: {time.perf_counter() - begun:.2f} s, load {os.getloadavg()[0]:.1f}")
     expect(page.locator("body")).to_have_attribute("data-from", began)
     return page, fetched

@@ -38,7 +38,7 @@ def test_a_result_goes_to_a_file_and_only_there(dipc: Dipc, tmp_path: Path) -> N
     done = dipc("check", SPARSE, TABLE, "--format", "json", "-o", "result.json")
     assert done.stdout == ""
     assert done.stderr == (
-        "accurate: all 27 rows, 13 of them vacuously (β ≥ 1), for every eps in (0, ∞) (written to result.json)\n"
+        "accurate: all 27 rows, 13 of them vacuously (beta ≥ 1), for every eps in (0, ∞) (written to result.json)\n"
     )
     assert (tmp_path / "result.json").read_text() == plain.stdout
     assert json.loads(plain.stdout)["verdict"] == "accurate"
@@ -225,7 +225,7 @@ def test_color_at_a_terminal_unless_forbidden() -> None:
     assert "\x1b[1;32maccurate" in on_a_terminal(*CHECK)
     assert (
         on_a_terminal(*CHECK, "--quiet", NO_COLOR="1")
-        == "accurate: all 27 rows, 13 of them vacuously (β ≥ 1), for every eps in (0, ∞)\r\n"
+        == "accurate: all 27 rows, 13 of them vacuously (beta ≥ 1), for every eps in (0, ∞)\r\n"
     )
     assert "\x1b" not in on_a_terminal(*CHECK, TERM="dumb")
 

@@ -257,7 +257,7 @@ def test_what_is_no_number_is_refused_in_words(call: Callable[[], object], said:
 def test_a_report_prints_what_was_found_and_a_path_is_loaded(tmp_path: Path) -> None:
     busy = str(ROOT / "docs" / "programs" / "busy.dip")
     shown = str(dipc.check(busy, inputs="count in {98, 103}", beta="exp(-alpha*eps)/3"))
-    assert shown.startswith("INACCURATE: all 2 rows fail\n\n  program  busy with T = 100\n")
+    assert shown.startswith("INACCURATE: both rows fail\n\n  program  busy with T = 100\n")
     assert "  short by     0.02255588053…\n" in shown
     assert str(dipc.check(Path(busy), inputs="all")).startswith(
         "accurate: every real input (2 classes), every alpha and every eps"
@@ -267,7 +267,7 @@ def test_a_report_prints_what_was_found_and_a_path_is_loaded(tmp_path: Path) -> 
     assert str(dipc.solve(busy, inputs="all", wanted="beta")).startswith("least beta ")
     coin = ROOT / "docs" / "programs" / "coin.dip"
     assert str(dipc.check_privacy(coin, adjacent="hamming:1")).startswith(
-        "private: budget eps suffices for all 2 pairs"
+        "private: budget eps suffices for both pairs"
     )
     copy = tmp_path / "at_one.dip"
     copy.write_text("program p; output b : bool; b <- Lap(eps, 0) > 1/eps", encoding="utf-8")

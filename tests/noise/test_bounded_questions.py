@@ -88,7 +88,7 @@ def run(law: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatc
 
 
 EVERY = "--adjacent linf:1 --inputs all"
-SHIFTS = "no shift of the noises makes up for every move of the inputs"
+SHIFTS = "no shift of the noise makes up for every move of the inputs"
 SCALES = "a noise is not proved to scale with eps"
 
 #: The command, and for each law the exit code with a part of the answer.
@@ -122,7 +122,7 @@ QUESTIONS: dict[str, tuple[tuple[int, str], tuple[int, str]]] = {
         (0, "private: budget eps with delta 1/2"),
     ),
     f"privacy gate.dip {EVERY}": ((1, "allowed 0"), (1, "allowed 0")),
-    f"privacy gate.dip {EVERY} --constant": ((0, "K*eps-private for no K"), (0, "K*eps-private for no K")),
+    f"privacy gate.dip {EVERY} --constant": ((0, "not K*eps-private for any K"), (0, "not K*eps-private for any K")),
     f"privacy gate.dip {EVERY} --delta 1/2": ((3, SHIFTS), (3, SHIFTS)),
     f"privacy loop.dip {EVERY}": ((1, "NOT PRIVATE"), (1, "NOT PRIVATE")),
     f"privacy loop.dip {EVERY} --for-all m": ((1, "at m = 1"), (1, "at m = 1")),
@@ -132,7 +132,7 @@ QUESTIONS: dict[str, tuple[tuple[int, str], tuple[int, str]]] = {
     f"privacy value.dip {EVERY} --max-loss --at 1": ((0, "largest loss ∞"), (0, "largest loss ∞")),
     f"privacy value.dip {EVERY} --renyi 2 --at 1": ((0, "∞ at eps = 1"), (0, "∞ at eps = 1")),
     f"privacy value.dip {EVERY} --rho": ((3, "Gaussian noise"), (3, "Gaussian noise")),
-    f"privacy value.dip {EVERY} --compose 2": ((1, "of 2 runs"), (1, "of 2 runs")),
+    f"privacy value.dip {EVERY} --compose 2": ((1, "for 2 runs"), (1, "for 2 runs")),
     "simulate gate.dip --input q=1/2 --eps 1 -n 20000": ((0, "match"), (0, "match")),
     "conform gate.dip --input q=1/2 --eps 1 --counts counts.csv": ((1, "DEVIATES"), (1, "DEVIATES")),
     "run value.dip --input q=1 --eps 1 --grid 1/8 -n 3 --seed 4": ((0, "3 runs with exact noise"), (0, "3 runs")),

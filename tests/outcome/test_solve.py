@@ -91,5 +91,5 @@ def test_the_headline_where_nothing_is_claimed() -> None:
     table = [{**ROW, "dd": 1}]
     assert headline(solve(LAPLACE, table, wanted="beta", alpha=2)) == "every beta suffices: every row is vacuous"
     assert headline(solve(LAPLACE, table, wanted="gamma", alpha=2, beta=0)) == (
-        "least gamma 0, exactly: the claim is vacuous (dd ≤ α)"
+        "least gamma 0, exactly: the claim is vacuous (dd ≤ alpha)"
     )

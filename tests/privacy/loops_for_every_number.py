@@ -49,7 +49,7 @@ _ANY = "eps-private for every m >= 1, and no smaller constant suffices for any m
 
 
 def _same(constant: str, start: int) -> str:
-    private = f"{constant}*eps-private for every m >= 1"
+    private = f"{'' if constant == '1' else f'{constant}*'}eps-private for every m >= 1"
     return f"constant {constant}: {private}, and no smaller constant suffices for m >= {start}"
 
 
@@ -58,7 +58,7 @@ def _each_number(constant: str) -> str:
 
 
 def _never(start: int = 1) -> str:
-    return f"constant ∞: K*eps-private for no K for any m >= {start}"
+    return f"constant ∞: not K*eps-private for any K and any m >= {start}"
 
 
 _TAKE = "r <- Lap(eps/2, q[i]); if r > best then best <- r; out <- i end"
@@ -101,7 +101,7 @@ LOOPS = {
             "if b = 0 then r <- Lap(eps/2, q[i]); b <- 1 else r <- Lap(eps, q[i]); b <- 0 end;"
             " if r >= 0 then out[i] <- 1 end"
         ),
-        "constant 3*m/4 for even m, (3*m - 1)/4 for odd m: with this K K*eps-private for every m >= 1, and no smaller "
+        "constant 3*m/4 for even m, (3*m - 1)/4 for odd m: K*eps-private with this K for every m >= 1, and no smaller "
         "constant suffices for any m",
     ),
     "one rate from the second on": Loop(
@@ -129,7 +129,7 @@ LOOPS = {
     ),
     "divided": Loop(
         _each("out[i] <- Lap(eps/m, q[i])", output="real"),
-        "constant 1: 1*eps-private for every m >= 1, and no smaller constant suffices, as m = 1 shows",
+        "constant 1: eps-private for every m >= 1, and no smaller constant suffices, as m = 1 shows",
     ),
     "divided and more": Loop(
         _each("out[i] <- Lap(eps/m, q[i]); r <- Lap(eps, q[i]); if r >= 0 then out[i] <- 0 end", output="real"),

@@ -40,12 +40,12 @@ def test_a_delta_of_one_says_nothing(delta: str, eps: str, is_vacuous: bool) -> 
     program = dipc.load("program p; input b : bool; output o : bool; o <- b")
     report = dipc.check_privacy(program, "hamming:1", delta=delta, eps=eps)
     assert (str(report.verdict) == "private") is is_vacuous
-    assert ("vacuously (δ ≥ 1)" in str(report)) is is_vacuous
+    assert ("vacuously (delta ≥ 1)" in str(report)) is is_vacuous
     assert report.as_json().get("vacuous", False) is is_vacuous
     kept = dipc.load("program p; input b : bool; output o : bool; o <- choose { true : 1/2, false : 1/2 }")
     report = dipc.check_privacy(kept, "hamming:1", delta=delta, eps=eps)
     assert str(report.verdict) == "private"
-    assert ("vacuously (δ ≥ 1)" in str(report)) is is_vacuous
+    assert ("vacuously (delta ≥ 1)" in str(report)) is is_vacuous
 
 
 def subsets(items: list[object]) -> list[tuple[object, ...]]:

@@ -28,7 +28,7 @@ def directory(tmp_path: Path) -> Path:
 def test_every_program_with_a_claim_is_checked(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["check", str(directory), "--inputs", "count = 101"]) == 0
     said = capsys.readouterr().out
-    assert said.splitlines()[0] == "accurate: all 2 programs"
+    assert said.splitlines()[0] == "accurate: both programs"
     assert "coin" not in said
     assert "below/tabled.dip  accurate: 1 row, for every eps in (0, ∞)" in said
 

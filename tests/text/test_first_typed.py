@@ -19,7 +19,7 @@ FIRST = {
     1: ("all", 0, "accurate: every real input (4 classes)"),
     2: ("all", 0, "accurate: every real input (3 classes)"),
     3: ("c = 0..5", 0, "accurate: all 6 rows"),
-    4: ("secret in {true, false}", 0, "accurate: all 2 rows"),
+    4: ("secret in {true, false}", 0, "accurate: both rows"),
     5: ("x = 0..4", 1, "INACCURATE: 36 of 125 rows fail"),
     6: ("all", 0, "accurate: every real input (1 class)"),
     7: ("all", 2, "error[E0204]: `log` is allowed only in the claim"),

@@ -105,7 +105,7 @@ def bounds_of_runs(parts: Sequence[tuple[LossBounds, int]]) -> LossBounds:
     return LossBounds(least, reason, candidates, unbounded)
 
 
-_NO_SHIFT = "on some path no shift of the noises makes up for every move of the inputs"
+_NO_SHIFT = "on some path no shift of the noise makes up for every move of the inputs"
 GROWS = "the cost of a shift grows with the move of an input, and that move is unbounded"
 
 

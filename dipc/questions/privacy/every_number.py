@@ -62,7 +62,7 @@ _SETTLED = 3
 OF_TOTALS = "the program reads its inputs through totals alone, and is private at all of their values"
 
 _OF_ONE = "iterations are independent, and each loses as much as it does alone"
-_NO_SHIFT = "on some path through the loop no shift of the noises makes up for every move of the inputs"
+_NO_SHIFT = "on some path through the loop no shift of the noise makes up for every move of the inputs"
 
 
 @frozen

@@ -239,7 +239,7 @@ class Laws(ABC):
 
         If `digits` is given, the bounds agree to this many significant digits.
         """
-        raise OutsideFragment("the constant is known only for outputs that can be listed, or by shifts of the noises")
+        raise OutsideFragment("the constant is known only for outputs that can be listed, or by shifts of the noise")
 
     def rho(self, claim: PrivacyClaim) -> Rho:  # noqa: ARG002
         """Return the least ρ such that the program is ρ-zCDP on the intervals of `claim`."""
@@ -448,7 +448,7 @@ def _ratio(known: Sequence[Ends]) -> tuple[bool, Fraction]:
 _WITHOUT_END = "the probability of the output at u' falls to 0 as this input moves further in the same direction"
 
 #: The proof of a claim, as reports name it.
-OF_SHIFTS = "shifts of the noises, for each exit and each extreme move of the inputs"
+OF_SHIFTS = "shifts of the noise, for each exit and each extreme move of the inputs"
 
 #: The advice if no pair is known to be the worst of all real inputs.
 ASK_PAIRS = "give inputs that can be enumerated, or the pairs of a file"

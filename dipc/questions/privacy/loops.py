@@ -416,7 +416,7 @@ _MANY, _FIRST = 1_000, 20
 
 
 #: The proof of most bounds, as reports name it.
-OF_SHIFTS = "shifts of the noises, iteration by iteration, for every path and every extreme move of the inputs"
+OF_SHIFTS = "shifts of the noise, iteration by iteration, for every path and every extreme move of the inputs"
 
 
 OF_EXTREMUM = "the noise of the selected value is shifted by as much as the extremum that it is compared with can move"
