@@ -266,9 +266,7 @@ def test_a_report_prints_what_was_found_and_a_path_is_loaded(tmp_path: Path) -> 
     assert str(dipc.tighten(busy, inputs="all")) == "least factor 1; beta holds, beta/2 does not"
     assert str(dipc.solve(busy, inputs="all", wanted="beta")).startswith("least beta ")
     coin = ROOT / "docs" / "programs" / "coin.dip"
-    assert str(dipc.check_privacy(coin, adjacent="hamming:1")).startswith(
-        "private: budget eps suffices for both pairs"
-    )
+    assert str(dipc.check_privacy(coin, adjacent="hamming:1")).startswith("private: budget eps suffices for both pairs")
     copy = tmp_path / "at_one.dip"
     copy.write_text("program p; output b : bool; b <- Lap(eps, 0) > 1/eps", encoding="utf-8")
     assert dipc.check(str(copy), [{"b": "true"}], beta="1", eps="1/2").verdict is dipc.Verdict.ACCURATE
