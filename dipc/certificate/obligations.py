@@ -176,8 +176,8 @@ def shown_in_cells(
     """Cut `intervals` of eps into cells on which the checker's enclosures show that each sum in `totals` is positive.
 
     Return ([accuracy, number of Taylor terms] with which the checker computes, the upper ends of the cells of each
-    interval). Raises Undecided if no cells are found, early if a sum is negative at a sampled eps. `decided` says that
-    no sum is negative, so that no eps is sampled.
+    interval). Raises Undecided if no cells are found. `decided` states that no sum is negative. Otherwise the sums are
+    first evaluated at sample values of eps, and a negative one raises Undecided at an early stage.
     """
     if len(_SERIES) >= MOST_KEPT:
         _SERIES.clear()
@@ -254,9 +254,10 @@ Least = tuple[tuple[ClosedForm, ...], ...]
 
 
 def least_of(read: claims.Least, intervals: Sequence[Interval]) -> Least | None:
-    """Convert a beta that the checker `read`, a minimum of maxima of quotients, to closed forms of dipc.
+    """Convert `read`, a beta as the checker represents it, to closed forms of dipc.
 
-    Return None if a denominator is not known to have one sign on `intervals`.
+    The beta is a minimum of maxima of quotients. Return None if a denominator is not known to have one sign on
+    `intervals`.
     """
     result: list[tuple[ClosedForm, ...]] = []
     for group in read:
@@ -578,7 +579,7 @@ class ObligationWriter:
         """Return the index of the obligation `probability` >= 1 - `beta` on `intervals`; append it if it is new.
 
         `besides` are further fields, and `result` is the decision, whose proof is written. For a probability over
-        normal noise, the proof uses the beta that the checker has `read`.
+        normal noise, the proof uses `read`, which is this beta as the checker represents it.
         """
         number = self.probability(probability)
         key = (number, beta, intervals)

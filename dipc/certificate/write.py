@@ -313,7 +313,7 @@ def certify_factor(tightest: Tightest, tool: str = "dipc") -> str:
 
 
 def certify_solution(solution: Solution, tool: str = "dipc") -> str:
-    """Return the certificate of `solution`, the least gamma, or the least eps from which on the claim holds.
+    """Return the certificate of `solution`, which is the least gamma, or the least eps beyond which the claim holds.
 
     `tool` is named as the writer. Raises Uncertified if the solution has no such number or is not known, and for
     solutions of other kinds.

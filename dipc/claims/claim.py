@@ -118,7 +118,7 @@ def _error(source: SourceText, tree: Expr | IntervalExpr, code: str, message: st
 
 
 class Symbolic(Protocol):
-    """An expression of SymPy, which an option of the claim can be."""
+    """A SymPy expression, which the options of a claim accept."""
 
     @property
     def free_symbols(self) -> Any:
@@ -284,10 +284,10 @@ class Claim:
     def terms_towards(self, row: Row, alpha: Fraction | None, gamma: Fraction | None, cell: Cell, text: str) -> Terms:
         """Return the claim at `row` with `alpha` and `gamma` in place of the row's own alpha and gamma.
 
-        The result shows alpha as `text`, and its gamma is `cell`. Its beta is the row's beta, evaluated at the numbers
-        `alpha` and `gamma`. If one of the two is None, it is infinite, and beta is the limit as this distance grows.
-        `gamma` differs from the number in `cell` if beta is needed at the upper end of a range of gamma. Raises
-        DiagnosticError if beta has no value or no limit.
+        The result shows alpha as `text`, and its gamma is the number in `cell`. Its beta is the row's beta, evaluated
+        at the numbers `alpha` and `gamma`. If one of the two is None, it is infinite, and beta is the limit as this
+        distance grows. `gamma` differs from the number in `cell` if the result is about a range of gamma and beta is
+        needed at its upper end. Raises DiagnosticError if beta has no value or no limit.
         """
         names = dict(self.constants)
         if row.dd is not None:
@@ -510,8 +510,8 @@ def given_text(eps: str | int | Fraction | Interval) -> str:
 def expression_text(given: GivenValue, name: str) -> str:
     """Return `given`, which is the alpha, beta or gamma (`name`) of a claim, as an expression of dipc.
 
-    SymPy's names of min, max and abs, and its sign of powers, become dipc's. Raises TypeError for anything but text and
-    exact numbers; the message mentions the `name`.
+    SymPy's names for min, max and abs and its power operator are replaced by those of dipc. Raises TypeError for
+    anything but text and exact numbers; the message mentions the `name`.
     """
     if isinstance(given, str):
         return given

@@ -323,7 +323,7 @@ class CsvChunk(CsvSource):
 def cell_spans(record: str) -> list[tuple[int, int]]:
     """Return (start, end) of each cell in one raw CSV `record`, without surrounding blanks, but with quotes.
 
-    Like Python's `csv`, only a quote at the start of a cell counts; commas up to the closing quote belong to the cell.
+    As in Python's `csv`, a quote counts only at the start of a cell; commas up to the closing quote belong to the cell.
     """
     spans = []
     start = 0
@@ -589,7 +589,7 @@ MISTAKE_LIMIT = 20
 class Records(Protocol):
     """The records of a table, the first of which is the header.
 
-    `name` is the table in messages, and `place` locates a cell of the record read last.
+    Messages call the table `name`. `place` locates a cell of the record read last.
     """
 
     name: str
@@ -601,9 +601,9 @@ class Records(Protocol):
 
 @frozen
 class Table:
-    """A table without mistakes: its rows, at least one.
+    """A table without mistakes, with at least one row.
 
-    `name` is the table in messages, `columns` are its claim columns, and `beta_places` has the first place of each
+    Messages call the table `name`. `columns` are its claim columns, and `beta_places` has the first place of each
     distinct text in the column `beta`. `computed` are the columns that were computed rather than given.
     """
 
@@ -639,7 +639,7 @@ def read_table(
 
     `table` is the path of a CSV file, a list of dicts, a pair (header, rows), a DataFrame, or a Table, which is
     returned unchanged. A table without a path has this `name` in messages. `claims` are the columns that it can have
-    beside inputs and outputs. Cells are from `pool` if it is given. Raises DiagnosticError with the mistakes, at most
+    besides inputs and outputs. Cells are from `pool` if it is given. Raises DiagnosticError with the mistakes, at most
     MISTAKE_LIMIT of them, and TypeError for an object that is not a table.
     """
     if isinstance(table, Table):

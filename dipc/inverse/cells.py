@@ -204,7 +204,7 @@ class Thresholds:
         )
 
     def guess(self, rates: Rates) -> Fraction:
-        """Return an approximation of the least t from which on all inequalities hold with these `rates`."""
+        """Return an approximation of the least threshold, beyond which every inequality holds with these `rates`."""
         numbers = self._chosen or range(len(self._posed))
         return max(self._begin(number, self._form(number, rates), _ONE) for number in numbers)
 
@@ -524,9 +524,10 @@ class BoxSearch:
         return self._heap[0][0] if self._heap else _ZERO
 
     def refine(self, enough: Fraction, most: int) -> Iterator[int]:
-        """Split boxes until `lower` is at least `enough`, or until `most` boxes were examined.
+        """Split boxes until `lower` is at least `enough`, or until `most` boxes in total have been examined.
 
-        Before each box is examined, yield the number of boxes examined so far, this one included. Raises Undecided.
+        Before each box is examined, yield the number of boxes examined so far, this one included. Raises Undecided if
+        no lower bound is known for some box.
         """
         while self._heap and self._heap[0][0] < enough and self.looked_at < most:
             bound, _, cell = self._heap[0]

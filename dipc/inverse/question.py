@@ -378,10 +378,10 @@ class Claims:
         return alpha is None or (isinstance(alpha.tree, Name) and alpha.tree.name == "dd")
 
     def scopes(self, factor: Fraction = Fraction(1)) -> Mapping[str, ClaimScope]:
-        """Return, by the name of each variable of inequalities, the values at which the claim is not vacuous.
+        """Return the values of each variable at which the claim is not vacuous, by the name of the variable.
 
-        The claim is the one with beta multiplied by `factor`. It is not vacuous at a value if this product is less than
-        1 there for some case.
+        The variables are those of the claim's inequalities. The claim is the one with beta multiplied by `factor`. It
+        is not vacuous at a value if this product is less than 1 there for some case.
         """
         by_variable: dict[str, list[ClaimScope]] = {}
         for claimed in self.distinct:

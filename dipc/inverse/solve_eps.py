@@ -41,7 +41,8 @@ from dipc.text.diagnostic import DiagnosticError, bad_input
 def uncovered_parts(failing: Iterable[Stretch], interval: Interval, limits: Limits) -> list[Stretch]:
     """The maximal parts of `interval` outside all stretches in `failing`, in increasing order.
 
-    A stretch is a pair of cuts (start, end). Raises LimitReached if two ends cannot be compared within `limits`.
+    A stretch is a pair (start, end) of places right before or right after one eps. Raises LimitReached if two ends
+    cannot be compared within `limits`.
     """
     whole = cuts(interval)
     first = whole[0]
@@ -256,12 +257,12 @@ class HoldingSet:
 
 
 def solve_eps(claims: Claims, digits: int) -> EpsSolution:
-    """The exact set of eps, among those of the question, at which all cases of `claims` hold that are not vacuous.
+    """The exact set of eps, among those of the question, at which all cases of `claims` hold, apart from vacuous ones.
 
     Ends of the set have `digits` digits. The answer is undecided if cases are past a limit, unless the other cases
     exclude every eps. The answer is also undecided if, at some eps, no exact probability is too small, but a lower
-    bound of one is. The claim then holds at least on the solution's `proved` intervals. Raises DiagnosticError for a
-    claim about every distance, unless a check proves it: then every eps is a solution.
+    bound of a probability is. The claim then holds at least on the solution's `proved` intervals. Raises
+    DiagnosticError for a claim about every distance, unless a check proves it: then every eps is a solution.
     """
     limits = claims.question.program.limits
     intervals = claims.intervals

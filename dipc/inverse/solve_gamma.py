@@ -67,7 +67,7 @@ def solve_gamma(question: Question, claim: Claim, digits: int) -> GammaSolution:
     """The least gamma with which every case of `question` has Pr >= 1 - beta at all eps, enclosed to `digits` digits.
 
     `claim` is the claim with gamma = 0. The result is exact if it is proved to be the least gamma. Pr never decreases
-    as gamma grows, and neither alpha nor beta may depend on gamma, so all gammas from the least good one on are good.
+    as gamma grows, and neither alpha nor beta may depend on gamma, so the inequality also holds for all greater gammas.
     Raises DiagnosticError for a claim that depends on gamma.
     """
     refuse_dependence(question, claim, "gamma", _WHY)
@@ -512,7 +512,7 @@ def course_of(probabilities: Probabilities, row: Row) -> StepCourse | SmoothCour
 
 
 def largest_distance(probabilities: Probabilities, row: Row) -> Fraction | None:
-    """The least gamma from which on the probability of the right answers of `row` no longer changes.
+    """The least gamma beyond which the probability of the right answers of `row` no longer changes.
 
     `probabilities` are those of the program. None unless a `metric` block of the program defines the distance of
     answers.

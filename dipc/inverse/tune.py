@@ -204,12 +204,13 @@ class GivenTune(GivenWork, total=False):
 
 @takes(GivenTune, {"digits": _DIGITS})
 def tune(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenTune]) -> Tuned:
-    """Find the values of the constants `vary`, such as "s in (0, 1)", with the least threshold at equal privacy.
+    """Find the values of the constants `vary`, such as "s in (0, 1)", with the least threshold.
 
     The threshold is the least t = alpha·eps for which the claim holds; gamma·eps if `wanted` is "gamma", and eps if it
-    is "eps". The threshold is computed to `digits` digits. If `adjacent` is given, it is multiplied by the least
-    constant of privacy under this adjacency. Values have denominators up to `denominator`. If possible, it is proved
-    that no other value is better by more than the relative gap `tolerance`.
+    is "eps". The threshold is computed to `digits` digits. If `adjacent` is given, values are compared at the same
+    level of privacy: each threshold is multiplied by the least constant of privacy under this adjacency. Values have
+    denominators up to `denominator`. If possible, a proof shows that no other value is better by more than the relative
+    gap `tolerance`.
 
     `program`, `table` and the other options in `given` are those of `dipc.solve`. Raises DiagnosticError for names that
     are not constants, and for bad claims.

@@ -728,8 +728,8 @@ _MARKERS = "osD^vPX"
 def check_plot(path: Path, family: Mapping[str, Sequence[Fraction]]) -> None:
     """Raise DiagnosticError for a plot that cannot be drawn, before any work is done.
 
-    The reasons are that `path` is an unknown kind of file, that `family` varies too many parameters, and a missing
-    matplotlib.
+    A plot cannot be drawn if `path` is an unknown kind of file, if `family` varies too many parameters, or if
+    matplotlib is missing.
     """
     check_picture(path)
     ranged = [name for name, values in family.items() if len(values) > 1]

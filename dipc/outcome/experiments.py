@@ -85,7 +85,7 @@ def _is_wrong(row: ComparedRow) -> bool:
 
 
 def simulation_line(comparison: ComparedTally) -> str:
-    """Return the result of `comparison`, of a simulation with exact probabilities, in one sentence."""
+    """Return one sentence about `comparison`, which compares a simulation with exact probabilities."""
     match comparison.agreement:
         case Agreement.MATCH if len(comparison.rows) == 1:
             return "match: the exact probability lies in its interval"
@@ -146,7 +146,7 @@ def _every(number: int) -> str:
 
 
 def conformance_line(comparison: Conformance) -> str:
-    """Return the result of `comparison`, of observed outputs with an exact distribution, in one sentence."""
+    """Return one sentence about `comparison`, which compares observed outputs with an exact distribution."""
     wrong = sum(_is_wrong(cell.row) for cell in comparison.cells)
     match comparison.agreement:
         case Agreement.MATCH:

@@ -162,9 +162,9 @@ def accuracy(
 
 
 def interrupted(stop: Interrupted, word: str = "row") -> Outcome:
-    """Return the outcome of a check that was cut short by `stop`: its progress and the certain results.
+    """Return the outcome of a check that was cut short by `stop`.
 
-    `word` is the word for a case.
+    The outcome shows how many cases were decided, and a counterexample if one was found. `word` is the word for a case.
     """
     done, total = stop.done, stop.total
     line = f"interrupted after {count(done, word) if total is None else f'{done} of {count(total, word)}'}"

@@ -114,7 +114,7 @@ def truncated(value: Fraction, digits: int) -> Fraction:
 def agreement(first: tuple[Fraction, Fraction], second: tuple[Fraction, Fraction]) -> int:
     """Return the number of digits with which the disjoint enclosures `first` and `second` are shown as different.
 
-    It is 3 more than the digits that are needed to tell them apart, and at least DIGITS.
+    It is 3 more than the number of digits that tells them apart, but not less than DIGITS, the usual number of digits.
     """
     gap = max(second[0] - first[1], first[0] - second[1])
     size = max(abs(end) for end in (*first, *second))
@@ -148,8 +148,8 @@ def _common_digits(low: Fraction, high: Fraction, digits: int) -> Fraction | Non
 def shown(record: object, fields: str) -> list[tuple[str, str | None]]:
     """Return pairs of a label and a text, one for each field of `record` that the list `fields` names.
 
-    The list is a text with blanks between names, as for JSON. An item `label=path` is the attribute `path`, shown with
-    this label. The character `_` in a label is shown as a blank.
+    `fields` is a string of names separated by blanks, in the notation that `Record` uses for JSON. An item `label=path`
+    is the attribute `path`, shown with this label. The character `_` in a label is shown as a blank.
     """
     return [(key.replace("_", " "), value_text(value)) for key, value in field_values(record, fields)]
 

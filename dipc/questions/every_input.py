@@ -202,7 +202,7 @@ class EveryInput(Source):
         return replace(report, evidence=Evidence(self, report.rows, engine=engine))
 
     def announced(self) -> str | None:
-        """Return a warning that the question takes long, if there are very many classes; else None.
+        """Return a warning that the question will take a long time, if there are very many classes; else None.
 
         The result is also None if a limit is reached before the number of classes is known.
         """
@@ -544,7 +544,10 @@ class ClassCase:
 
     @cached_property
     def summand(self) -> BetaSummand:
-        """The evidence for a proof that uses a lesser beta, or a summand of beta, in place of beta."""
+        """The evidence that the claim follows from a proof in which a lesser function takes the place of beta.
+
+        The lesser function can be one of the summands of beta.
+        """
         with suppress(DiagnosticError):
             return BetaSummand(self._least_beta())
         return BetaSummand(None)
@@ -635,9 +638,10 @@ class ClassCase:
         return bool(self.least_at_distance(distance, lambda _: None)[0])
 
     def proved_from(self, start: int, factor: Fraction, eps: str | None = None) -> Asking[bool]:
-        """Return True if the claim, with beta times `factor`, is proved at all integer distances from `start` on.
+        """Return True if the claim, with beta times `factor`, is proved at every integer distance >= `start`.
 
-        `eps` is a text of intervals that replace those of the claim; None keeps those of the claim.
+        `eps` is a string that lists the intervals of eps, in place of those of the claim; None keeps those of the
+        claim.
         """
         goal = self._scaled_case(factor, eps).goal
         established, _ = yield from established_by_integers(goal, start)
@@ -675,8 +679,8 @@ class ClassCase:
     def posed_however_far(self) -> ProofStep | None:
         """Return the limit of the claim at inputs of the class whose distance tends to infinity, at each eps.
 
-        If this obligation fails, the claim fails for every number as alpha. The result is None if no limit is known, or
-        if beta may grow with alpha. Raises Undecided and DiagnosticError as `goal` does.
+        If this obligation fails, the claim is false whatever number alpha is. The result is None if no limit is known,
+        or if beta may grow with alpha. Raises Undecided and DiagnosticError as `goal` does.
         """
         claim = self.claim
         if claim.both_open:
@@ -739,10 +743,11 @@ class ClassCase:
                     yield from self.source.witnesses.steps(inputs, gamma)
 
     def posed_at_one(self, most: int) -> Iterator[ProofStep]:
-        """Yield the claim at inputs with the open distance 1, for which distance·eps is eps itself, as proof steps.
+        """Yield proof steps for the claim at inputs where the distance that it leaves open is 1.
 
-        At most `most` inputs are used of the class and of each of its subclasses. Nothing is yielded if the claim is
-        not about every eps > 0. Raises Undecided and DiagnosticError as `goal` does.
+        This distance is alpha or gamma, and the product distance·eps then equals eps. At most `most` inputs of the
+        class and of each of its subclasses are used. Nothing is yielded if the claim is not about every eps > 0. Raises
+        Undecided and DiagnosticError as `goal` does.
         """
         required = self.goal.required
         if not required.is_open:

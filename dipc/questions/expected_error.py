@@ -147,7 +147,7 @@ class ErrorReport(Record):
 def table_rows(source: ErrorRows, engine: Engine, point: Fraction, *, claimed: bool) -> Iterator[ErrorRow]:
     """Yield the expected errors at the rows of `source`, with their values at the eps `point`.
 
-    If `claimed`, each row has the decision of the claim about it, by `engine`.
+    If `claimed` is true, `engine` also decides the claim about the error of each row.
     """
     for case, row in zip(source.cases(), source.table.rows, strict=True):
         result = engine.run(case.settle()) if claimed else None

@@ -250,9 +250,9 @@ class FamilyClaim:
 
 
 def rounded_up(alpha: Fraction, digits: int) -> Fraction:
-    """Return a number that is at least `alpha` and has about `digits` binary digits before its trailing zeros.
+    """Return a number >= `alpha` with at most `digits` + 1 significant binary digits.
 
-    `alpha` is at least 0. For example, 9 and 2 digits give 10.
+    `alpha` is at least 0. For example, 9 is rounded up to 10, in binary 1010, if `digits` is 2.
     """
     if not alpha:
         return _ZERO
@@ -377,8 +377,8 @@ class RowFamilies:
         """Divide `rows` into families of rows with the same exits; yield each family with its rows.
 
         `rows` are indices into the columns of `numbers`. All of them have the same finite inputs and outputs as `row`,
-        and gamma is the number in `gamma`. Raises NotApplicable for programs whose exits are not listed, and Undecided
-        past a limit.
+        and the same gamma, the number in the cell `gamma`. Raises NotApplicable for programs whose exits are not
+        listed, and Undecided past a limit.
         """
         exits = self._probabilities.plan_exits(row.inputs, row.outputs)
         if exits is None:

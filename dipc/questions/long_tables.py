@@ -463,7 +463,8 @@ class _ChunkRows:
 class LongRows(CountedRows):
     """The rows of a long table as a report shows them: counts, and the rows that are not proved.
 
-    Any other row is decided only when it is read. `whole` makes the question about the table when it is read at once.
+    Any other row is decided only when it is read. `whole` returns the question about the table when all of it is read
+    into memory.
     """
 
     def __init__(self, whole: Callable[[], Source]) -> None:
@@ -552,7 +553,7 @@ class LongTable(Source):
     """The question whether a claim holds at the rows of a long table in a file, decided chunk by chunk.
 
     A chunk is a sequence of lines of the file. `sample` is the question about the first row alone; the report shows its
-    claim. `whole` makes the question about the table when it is read at once.
+    claim. `whole` returns the question about the table when all of it is read into memory.
     """
 
     respects_requires = True
@@ -718,10 +719,10 @@ def _header(file: IO[bytes]) -> list[str] | None:
 
 
 def long_table(program: Program, table: TableGiven, asked: Options, whole: Callable[[], Source]) -> LongTable | None:
-    """Return the question about `table` that is decided chunk by chunk, or None if the table must be read at once.
+    """Return the question about `table` decided chunk by chunk, or None if the table must be read as a whole.
 
-    `asked` are the options of the question about `program`, and `whole` makes the question about the table read at
-    once. Three conditions must hold: the table is a large file, its rows are not shown (`Options.forms`), and all rows
+    `asked` are the options of the question about `program`, and `whole` returns the question about the table read as a
+    whole. Three conditions must hold: the table is a large file, its rows are not shown (`Options.forms`), and all rows
     have the same claim, which may depend on dd.
     """
     if not isinstance(table, str | os.PathLike) or asked.forms or asked.keep_proofs or asked.digits is not None:

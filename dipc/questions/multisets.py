@@ -304,10 +304,10 @@ def multiset_classes(
 ) -> tuple[tuple[AlikeInputs, ...], Groups] | None:
     """Return the classes of inputs that differ only in the order of interchangeable inputs, and these groups of inputs.
 
-    The first item has one class for each multiset of values. The result is None if `program` has other than finite
-    inputs, if there are few `inputs`, or if there are not many fewer classes than inputs. The program must have an
+    The first item has one class for each multiset of values. The result is None if `program` has an input that is not
+    finite, if there are few `inputs`, or if there are not many fewer classes than inputs. The program must have an
     `ideal`. If `by_transitions` is False, inputs are shown to be interchangeable by the program's expressions alone,
-    not by its steps. Raises DiagnosticError if det is undefined at an input, LimitReached past a limit.
+    not by its steps. Raises DiagnosticError if det is undefined at an input, and LimitReached past a limit.
     """
     core = program.core
     if inputs.count <= LEAST_INPUTS or any(slot.is_symbolic for slot in core.input_slots):

@@ -381,9 +381,9 @@ def expected_error(
     """Return the expected error of the answers of `program` at every row of `table`, or at every one of `inputs`.
 
     The error is |output - det(u)| for a numeric `output`, its square for `moment` 2, or the distance of finite answers
-    that the `metric` block defines. It is returned in closed form in eps, with its value at the eps `at`. With a claim,
-    `error` or that of the claim block, E[error] <= `error` is decided for every eps of the intervals. Further options
-    `given` are those of `check`.
+    that the `metric` block defines. The expected error is returned in closed form in eps, with its value at the eps
+    `at`. If the option `error` or the claim block states a bound, the report also decides whether every expected error
+    is at most this bound, for every eps of the intervals. Further options `given` are those of `check`.
 
     Raises DiagnosticError for a bad table or claim, and if answers have no distance. A row past a limit has no error,
     but a reason; on Ctrl-C the report has the rows done so far.

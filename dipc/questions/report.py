@@ -94,7 +94,10 @@ class RowResult(Record):
 
     @property
     def probability(self) -> str | None:
-        """The closed form as text that `sympy.sympify` reads, computed on demand."""
+        """The closed form of the row's probability as text that `sympy.sympify` reads, or None if it is not known.
+
+        The text is computed on demand.
+        """
         return None if self.closed_form is None else str(self.closed_form)
 
     @property
@@ -608,7 +611,10 @@ class ClassNote(Record):
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """The values of m, if the row is about some, and the inequalities of the class, those with alpha last."""
+        """The conditions on m, if the row is about only some values of m, and then the inequalities of the class.
+
+        The inequalities that contain alpha come last.
+        """
         core, convex = self.core, self.convex
         if convex is None:
             return self.numbered
@@ -712,7 +718,10 @@ def guard_texts(core: CoreProgram, guards: Iterable[Constraint], finite: Mapping
 
 
 def input_texts(core: CoreProgram, inputs: Mapping[int, Value]) -> dict[str, str]:
-    """Return the values of `inputs`, by slot, as texts by name in `core`, as a row of a report shows them."""
+    """Return the values of `inputs` as a report shows them, by the name of each input in `core`.
+
+    `inputs` maps slots to values.
+    """
     return {core.slots[slot].name: show_value(inputs[slot]) for slot in core.inputs}
 
 

@@ -158,7 +158,7 @@ class Source(ABC):
         )
 
     def announced(self) -> str | None:
-        """Return a warning that the question takes long, shown before it is decided, or None."""
+        """Return a warning to show before the question is decided if it will take a long time, else None."""
         return None
 
 

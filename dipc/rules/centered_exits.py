@@ -542,7 +542,7 @@ def is_whole(component: NoiseComponent) -> bool:
 
 
 def opposite(half: Affine, *, whole: bool) -> Affine | None:
-    """Return the half-space where `half` fails, or None if that is not written as a half-space.
+    """Return the half-space where `half` fails, or None if there is none.
 
     The two may share a boundary of probability 0. `whole` states that all noises of `half` are integers. The result is
     None if `half` depends on gamma, or if `whole` is True and some coefficient or the constant is not an integer.

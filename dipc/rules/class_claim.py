@@ -136,9 +136,10 @@ class ClassClaim:
         return replace(self._fixed(Cell(distance, show_value(distance))), dd=str(distance))
 
     def whatever_distance(self) -> Requirement | None:
-        """Return the requirement at the open distance 0 if that implies the claim at every distance, else None.
+        """Return the requirement at the distance 0 if it implies the claim at every distance, else None.
 
-        The implication holds if beta does not depend on the distance, since the probability never falls as gamma grows.
+        The distance is the one that the claim leaves open, alpha or gamma. The implication holds if beta does not
+        depend on the distance, since the probability never falls as gamma grows.
         """
         if self.free_gamma:
             names: tuple[str, ...] = ("gamma",)

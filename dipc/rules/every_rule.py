@@ -60,12 +60,12 @@ _ZERO = Fraction(0)
 
 
 def by_distances(setting: Setting, convex: ConvexClass) -> list[ConvexClass]:
-    """Return smaller convex classes that together cover `convex`, or only `convex` if they would be too many.
+    """Return smaller convex classes that together cover `convex`, or only `convex` if there would be too many of them.
 
     The class is cut by sets of facets if some facets of its region do not move with alpha. An input with dd(u) >= alpha
     is behind all facets of at least one set, and each set gives a class. The class is also cut so that an output
     without noise is within gamma of det's at all inputs of a part, or at none. `setting` has the claim, which gives
-    gamma, and the distance of inputs. Raises Undecided.
+    gamma, and the distance of inputs. Raises Undecided past a limit.
     """
     inputs = convex.inputs
     gamma = requirement(setting.claim, inputs, setting.metric).gamma_base
@@ -226,10 +226,10 @@ def simple_proofs(goal: Goal) -> Iterator[Proof]:
 
 
 def united_proofs(goal: Goal) -> Iterator[Proof]:
-    """Yield the proofs of `goal` by the rules in UNITED, with one exit in place of any that differ in one comparison.
+    """Yield the proofs of `goal` by the rules in UNITED, after uniting exits.
 
-    Proofs of other statements that imply the goal are yielded, too: the claim at the distance 0, for instance. Raises
-    Undecided.
+    Exits that differ from each other in only one comparison are replaced by a single exit. Proofs of other statements
+    that imply the goal are yielded, too: the claim at the distance 0, for instance. Raises Undecided past a limit.
     """
     setting = goal.setting
     claim, inputs = setting.claim, goal.convex.inputs

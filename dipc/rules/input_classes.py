@@ -260,11 +260,12 @@ def _mentioned(regions: Iterable[Region]) -> frozenset[int]:
 def same_answers(
     near: NearAnswers, classes: InputClass, answers: Sequence[Sequence[Answer]]
 ) -> list[tuple[tuple[Constraint, ...], InputClass]]:
-    """Cut `classes`, a single class of inputs, by the answers that count as the same as its own answer.
+    """Cut the class of inputs `classes` by the answers that count as the same as its own answer.
 
     Return the guards of each part, and the class with the `others`, the `rivals` and the flags of that part. `answers`
     are all answers that det gives. Each of them counts as the same at all inputs of a part or at none, by the `metric`
-    block that `near` reads. Raises Undecided, and DiagnosticError for an expression without a value.
+    block that `near` reads. Raises DiagnosticError for an expression without a value. Raises Undecided past a limit,
+    and if the block does not count the class's own answer as the same.
     """
     cases: list[tuple[tuple[Constraint, ...], dict[tuple[Answer, ...], bool]]] = [((), {})]
     most = near.ideal.program.limits.pieces

@@ -226,7 +226,8 @@ class Instance:
     def other_exits(self) -> Sequence[centered_exits.CenteredExit] | None:
         """All exits to other answers than that of the class, or None if they are not known.
 
-        They are not known if an output is not of finite type, or if they are too many. Raises Undecided.
+        They are not known if an output is not of finite type, or if there are too many exits. Raises Undecided past a
+        limit.
         """
         return self.find_others()
 

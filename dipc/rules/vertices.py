@@ -28,7 +28,7 @@ End = Level | bool
 
 
 def vertices(instance: Instance) -> Bounds | None:
-    """Return lower bounds of which one holds at each input: one for each vertex of a box of probabilities.
+    """Return lower bounds, one for each vertex of a box of probabilities; at each input at least one of them holds.
 
     The box has one dimension for each comparison in the exits of `instance`: the range of the probability that it
     holds. A bound is the sum over the exits at its vertex. The result is None unless all exits are conjunctions of

@@ -415,7 +415,7 @@ class AllNumbers(Source):
         return None if program is None else EveryInput(program, ClassClaim(program, self.options))
 
     def worth_showing(self, number: int, rows: Sequence[ClassResult]) -> Sequence[ClassResult]:
-        """Return the rows to show for m = `number`, which has the classes `rows`.
+        """Return the results to show for m = `number`, given `rows`, the results for all classes of inputs.
 
         If the claim holds, the result is one new row about this m. Otherwise it has the rows that are inaccurate, or
         else those that are undecided.

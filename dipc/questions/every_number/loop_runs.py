@@ -364,9 +364,10 @@ _ONE = Fraction(1)
 def failure_decay(event: Event, rate: Callable[[Fraction], Fraction]) -> Fraction | None:
     """Return the rate r at which Pr[not `event`] decays like e^{-r·eps} as eps grows, or None if the event cannot fail.
 
-    The rate of a noise is a multiple of eps. The event has this multiple, or a mark in its place, and `rate` maps
-    either to the multiple. For A·N + s >= 0, r is the least s·rate/|a| over the noises whose tail can make the
-    constraint fail, where a is the coefficient of the noise. Raises Undecided for noises without exponential tails.
+    The rate of a noise is a multiple of eps. In `event` a noise has this multiple or, if it depends on m, a mark in
+    place of the multiple. `rate` returns the multiple in either case. For A·N + s >= 0, r is the least s·rate/|a| over
+    the noises whose tail can make the constraint fail, where a is the coefficient of the noise. Raises Undecided for
+    noises without exponential tails.
     """
     result = []
     for side in event.constraints:

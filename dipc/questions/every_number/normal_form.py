@@ -498,7 +498,7 @@ def indices_to_the_end(tree: ast.ProgramTree, number: QueryNumber) -> ast.Progra
     """Return `tree` with its indices shifted to end at m: q[0..m-1] becomes q[1..m].
 
     `number` is m. All loops and arrays that depend on m must end at m + c for the same constant c. Otherwise, or if an
-    index has another use than naming an element, the result is `tree` unchanged.
+    index is used for anything but naming an element, the result is `tree` unchanged.
     """
     parameter = number.parameter
     ranges = [node for node in walk(tree) if isinstance(node, ast.For | ast.Declarator | ast.Each)]
@@ -650,7 +650,7 @@ def marked(tree: ast.ProgramTree, number: QueryNumber, constants: InNumber) -> t
     """Return (`tree` with a number, its mark, in place of each rate; the rates by mark); None if no rate depends on m.
 
     `number` is m, and `constants` evaluates expressions in the program's constants. Raises NotUniform for a rate that
-    is not a multiple of eps by a quotient of polynomials in m.
+    is not the product of eps and a quotient of polynomials in m.
     """
     noises = [node for node in walk(tree.body) if isinstance(node, ast.NoiseExpr) and node.law.scales]
     varying = (number.parameter, *number.others)

@@ -46,11 +46,11 @@ Block = tuple[ast.Statement, ...]
 
 
 def with_plain_selection(tree: ast.ProgramTree, parameter: str) -> ast.ProgramTree:
-    """Return `tree` with its selection of the greatest value, and the ideal's, as a first value and one loop.
+    """Return `tree` with the selections of the program and its ideal rewritten, each as a first value and one loop.
 
-    The loop compares all later values with the best so far, up to the constant `parameter`. The output has the same
-    law, and the ideal the same answers, for every value >= 1 of `parameter`. If the program or its ideal is not a
-    selection, the result is `tree` unchanged.
+    A selection finds the greatest of several values. The new loop compares each later value with the best so far, up to
+    the constant `parameter`. The output has the same law, and the ideal the same answers, for every value >= 1 of
+    `parameter`. If the program or its ideal is not a selection, the result is `tree` unchanged.
     """
     try:
         output = _output(tree, parameter)

@@ -98,8 +98,9 @@ from dipc.text.diagnostic import DiagnosticError
 class Sum:
     """A bound of the error for a loop up to m, for every m >= `once`.
 
-    The bound is the sum of 1 - Pr[event] over the events `fixed`, and m - `once` times the same sum over the events
-    `repeated`. Noise changes the answer only if one of these events does not occur.
+    The bound has two summands. The first is the sum of 1 - Pr[event] over the events `fixed`. The second is the same
+    sum over the events `repeated`, multiplied by (m - `once`). Noise changes the answer only if one of these events
+    does not occur.
     """
 
     fixed: tuple[Event, ...]

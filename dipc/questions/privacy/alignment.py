@@ -181,9 +181,9 @@ class Emptiness:
     """
 
     def __init__(self, program: Program, like: AlignedExit) -> None:
-        """Take the types of noises and inputs of `program` from their keys in the exit `like`.
+        """Note which noises and inputs of `program` are integers and which are real, by their keys in its exit `like`.
 
-        Unknowns with other keys are real numbers.
+        All exits of the program give noises and inputs the same keys. Unknowns with other keys are real numbers.
         """
         slots = program.core.input_slots
         integers = {like.first_input + position for position, slot in enumerate(slots) if slot.type is BaseType.INT}

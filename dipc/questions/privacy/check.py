@@ -120,7 +120,7 @@ _SEVERAL = "several runs with real outputs are not covered: write one program th
 
 
 class PrivacyQuestion:
-    """A program with its adjacent inputs, and as methods all questions about its privacy.
+    """A program with its adjacent inputs; the methods answer all questions about its privacy.
 
     The output laws of the program are computed when a method first needs them, and then kept for all methods.
     """

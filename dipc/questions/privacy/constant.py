@@ -88,7 +88,8 @@ class LossBounds:
 def bounds_of_runs(parts: Sequence[tuple[LossBounds, int]]) -> LossBounds:
     """Return bounds of the loss of several runs of several programs; `parts` has (bounds for one run, number of runs).
 
-    Losses of runs add up, exactly so if all runs have the same output. For several programs there is no lower bound.
+    Upper bounds of the runs add up. For a single program, the lower bound is the loss of a candidate that occurs in
+    every run. For several programs there is no lower bound.
     """
     proved = [None if bounds.proved is None else bounds.proved * runs for bounds, runs in parts]
     known = [bound for bound in proved if bound is not None]
@@ -618,7 +619,8 @@ def _grid_pairs(program: Program, within: Neighborhood) -> Pairs | None:
 def few_pairs(program: Program, within: Neighborhood) -> Pairs | None:
     """Return pairs of inputs of `program` adjacent by `within`; None if there are none, or too many inputs.
 
-    Finite inputs have all their values, real and int ones two values.
+    A finite input takes all its values. A real or int input takes two values: 0, and a value to which it can move from
+    0.
     """
     slots = program.core.input_slots
     values = [(_ZERO, _step_of(slot, within)) if slot.is_symbolic else finite_values(slot) for slot in slots]
@@ -1129,8 +1131,9 @@ def constant_of_candidates(
 ) -> ConstantEnds:
     """Return the bounds of the least constant on `intervals` if `candidates` are all outputs at all pairs.
 
-    If the constant is not a limit at eps = 0 or infinity, it is enclosed to `digits` significant digits, or to WIDTH.
-    `engine` decides inequalities. Raises Undecided if no such bounds are found.
+    If the constant is not a limit at eps = 0 or infinity, it is enclosed to `digits` significant digits. If `digits` is
+    None, the enclosure has at most the width WIDTH instead. `engine` decides inequalities. Raises Undecided if no such
+    bounds are found.
     """
     limits = engine.limits
     at_limits = refuted_ends(candidates, intervals, limits, _limits)

@@ -974,11 +974,11 @@ def _halves(cell: Interval) -> tuple[Interval, Interval]:
 
 
 def worst_pairs(program: Program, within: Neighborhood, box: Clipped | None = None) -> Pairs:
-    """Return pairs of real or int inputs of `program` adjacent by `within`, among which the worst of all pairs is.
+    """Return pairs of real or int inputs of `program` adjacent by `within`, including the worst of all pairs.
 
     Each loss, divergence or delta is the largest at one of these pairs. Each pair is returned in both orders. The
-    inputs of a program that clips them are in a `box`. Raises OutsideFragment if no pairs are known to be the worst,
-    and LimitReached.
+    inputs of a program that clips them are in a `box`. Raises OutsideFragment if no list of pairs is known to include
+    the worst pair, and LimitReached past a limit.
     """
     program = program if box is None else box.program
     core = program.core

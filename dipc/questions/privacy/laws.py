@@ -259,8 +259,9 @@ _Value = TypeVar("_Value")
 class Excess(Generic[_Value]):
     """The excess Σ_S (p - e^budget·p') of the set S of `answers` at a `pair`, both given by indices.
 
-    `value` is the excess as a function of eps, or encloses it at one eps. There S is the worst set, and its excess is
-    the delta that the pair needs. `answers` is empty for the excess 0.
+    `value` is either the excess as a function of eps, or an enclosure of the excess at one eps. In the second case, no
+    other set has a greater excess at that eps, and the excess is the delta that the pair needs. `answers` is empty for
+    the excess 0.
     """
 
     value: _Value
@@ -327,7 +328,7 @@ class TableLaws(Laws):
     def refuted(
         self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim, failure: Counterexample
     ) -> PrivacyCounterexample:
-        """Return the counterexample to `claim` that the set `answers` is too likely at the first input of `pair`.
+        """Return the counterexample to `claim` with the set `answers`, too likely at the first input of `pair`.
 
         The failed obligation of `failure` has the allowed probability as its bound, so `failure.probability` is the
         allowed one.
@@ -457,8 +458,8 @@ ASK_PAIRS = "give inputs that can be enumerated, or the pairs of a file"
 class ShiftLaws(Laws):
     """Laws of which only bounds of the loss are known, by shifts of noises; `known` computes the bounds.
 
-    If the pairs are too many or infinitely many, questions that need a list of pairs are refused. `unknown` is then the
-    reason why no pair is known to be the worst.
+    If there are too many pairs to list, or infinitely many, questions that need a list of pairs are refused. `unknown`
+    is then the reason why no pair is known to be the worst.
     """
 
     def __init__(

@@ -218,7 +218,10 @@ class OneLoop:
         return self.text.instance(number), self.loop, self.arrays, number - self.low + 1
 
     def paths(self) -> LoopPaths:
-        """Return all paths of the loop. Raises NotUniform with what is not covered, LimitReached."""
+        """Return all paths of the loop.
+
+        Raises NotUniform for a loop that is not covered, with the reason, and LimitReached past a limit.
+        """
 
         def explored(count: int) -> LoopPaths:
             return PathRuns(*self.instance(self.low - 1 + count)).paths()
@@ -263,7 +266,8 @@ class PathRuns(LoopRuns[State, LoopPath]):
     def paths(self) -> LoopPaths:
         """Return all paths of the program.
 
-        Raises NotUniform with what is not covered, TooFew if the program has too few iterations, LimitReached.
+        Raises NotUniform for a program that is not covered, with the reason, TooFew if the program has too few
+        iterations, and LimitReached past a limit.
         """
         shared = tuple(slot for slot in self._core.inputs if self._array_of(slot) is None)
         at_the_exit = all(self._array_of(slot) is None for slot in self._core.outputs)

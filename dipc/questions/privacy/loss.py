@@ -391,10 +391,11 @@ class Couple:
 
 
 def couples(table: LawTable, pairs: Pairs) -> Iterator[Couple]:
-    """Yield one couple for each two different probabilities of an answer of `table` at a pair, in the order of `pairs`.
+    """Yield the couples of different probabilities that an answer of `table` has at a pair, in the order of `pairs`.
 
-    Two probabilities are left out if the first is 0. An answer whose first probability is 0 or equal to the second
-    cannot violate a claim.
+    A couple is (probability at the first input, probability at the second). Couples whose first probability is 0 are
+    left out, since an answer that is impossible at the first input cannot violate a claim. Equal couples are yielded
+    once.
     """
     known: set[tuple[int, int]] = set()
     for i, j in pairs.ordered:

@@ -151,10 +151,10 @@ class LossDistribution(Record):
 
     @property
     def message(self) -> dict[str, Any]:
-        """The message PrivacyLossDistribution of Google's library of differential privacy, as JSON.
+        """The distribution as JSON, in the format of Google's differential privacy library.
 
-        Its definition is in that library's `proto/accounting`. The step of its grid is the least power of ten at which
-        the message is short enough.
+        The format is that of the message PrivacyLossDistribution, which is defined in `proto/accounting` of that
+        library. The step of the grid of losses is the least power of ten at which the message is short enough.
         """
         losses = [atom.loss[1] for atom in self.atoms if atom.loss is not None]
         step = _FINEST
@@ -238,10 +238,11 @@ def budget_at(question: PrivacyQuestion, delta: Fraction, eps: Fraction, digits:
 
 
 def profile(question: PrivacyQuestion, eps: Fraction, points: int = POINTS, digits: int = DIGITS) -> Profile:
-    """Return the least deltas at `eps` for `points` budgets at equal distances, as an answer to `question`.
+    """Return the least deltas at `eps` for `points` equally spaced budgets, as an answer to `question`.
 
-    Enclosures have `digits` digits. Raises DiagnosticError for real inputs that are not enumerated, Undecided past a
-    limit.
+    The budgets begin at 0 and end at the greatest loss or, if some loss is infinite, where delta is very small.
+    Enclosures have `digits` digits. Raises DiagnosticError for real inputs that are not enumerated, and Undecided past
+    a limit.
     """
     greatest = question.largest_loss(eps).value
     end = budget_at(question, _LEAST_DELTA, eps, 6).value if greatest is None else greatest
@@ -259,9 +260,9 @@ def profile(question: PrivacyQuestion, eps: Fraction, points: int = POINTS, digi
 
 
 def loss_distributions(question: PrivacyQuestion, eps: Fraction, digits: int = DIGITS) -> tuple[LossDistribution, ...]:
-    """Return the distributions of the privacy loss at `eps` at all pairs of `question`, equal ones once.
+    """Return the distributions of the privacy loss at `eps` at all pairs of `question`, each distribution once.
 
-    Enclosures have `digits` digits. Raises Undecided for outputs that are not finite or int, and past a limit;
+    Enclosures have `digits` digits. Raises Undecided for outputs that are not finite or int, and past a limit. Raises
     DiagnosticError for an eps at which a program is not defined.
     """
     question.require_meaning(eps)
