@@ -91,7 +91,10 @@ class Arithmetic:
         return _Flow(self.product(flow.numerator, above), powers)
 
     def value(self, flow: _Flow) -> Closed:
-        """Return the numerator of `flow` over its product of powers, as one quotient in lowest terms."""
+        """Return the weight `flow` as one quotient in lowest terms.
+
+        A flow is a numerator over a product of powers of functions.
+        """
         if not flow.powers:
             return flow.numerator
         return self.quotient(flow.numerator, self._numerator_over(_Flow(ExpPoly.ONE, {}), flow.powers))

@@ -202,7 +202,7 @@ class Parametric:
         return total
 
     def derivative(self, name: str) -> Parametric:
-        """The derivative by the unknown `name`."""
+        """The derivative with respect to the unknown `name`."""
         collected: dict[Factors, list[tuple[int, Fraction, Fraction]]] = {}
         for k, q, factors, c in self.terms():
             j, r = next(((j, r) for other, j, r in factors if other == name), (0, _NONE))
@@ -438,8 +438,8 @@ def select(operator: Operator, arguments: Sequence[Selected], far: Signs | None 
     """The minimum, maximum or absolute value of `arguments`, as `operator` says, without needless arguments.
 
     An argument is needless if another one is selected in its place. Without `far`, an argument is dropped only if it is
-    needless for all values of the unknowns. `far`, if given, returns the sign of a function of eps; then large enough
-    values of the one unknown suffice. Raises TooLarge.
+    needless for all values of the unknowns. `far`, if given, returns the sign of a function of eps; an argument is then
+    dropped if it is needless for all large values of the only unknown. Raises TooLarge if too many arguments are left.
     """
     if operator is Operator.ABS:
         (value,) = arguments

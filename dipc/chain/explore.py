@@ -176,7 +176,10 @@ class _Row:
 
 
 class Rows:
-    """A pool of `_Row` objects that no state needs any more, from which rows for new states are made."""
+    """A pool of conjunctions of constraints that no state needs any more; new states reuse them.
+
+    Each conjunction is a `_Row` object, which is quickly changed into one that begins with the same constraints.
+    """
 
     def __init__(self) -> None:
         self._by_key: dict[int, _Row] = {}

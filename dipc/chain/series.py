@@ -229,7 +229,7 @@ class RunSet:
         return Series(outputs, tuple([self.noises[noise] for noise in sorted(mentioned)]), tuple(segments))
 
     def among(self, end: int, kept: Callable[[Path], bool], most: int) -> list[list[Constraint]] | None:
-        """Return the constraints of each run to the state `end` all of whose steps are kept.
+        """Return the constraints of each run that leads to the state `end` by kept steps only.
 
         A step is kept if `kept` returns True for the constraints that the step adds. The result is None if there are
         more than `most` runs.

@@ -93,14 +93,14 @@ class Pending:
 class Engine:
     """A decider of questions: obligations, to be decided, and bounds, to be measured. Equal ones are decided once.
 
-    This class decides a question at once, in the process that asks it; subclasses may send it elsewhere. Invariant:
+    This class decides a question immediately, in the process that asks it; subclasses may send it elsewhere. Invariant:
     equal questions share one `Pending`, unless it was decided and forgotten.
 
     - `bounds` measures events, and `limits` bound the work of deciding signs.
-    - `digits`: if it is given, the ends of failing intervals are known to this many digits, each interval with its
-      worst eps.
+    - `digits`: if it is given, decisions have their failing intervals, with ends to this many digits. Each interval
+      then has its worst eps.
     - `keep_proofs`: decisions come with their proofs.
-    - `forms`: if it is False, a decision ACCURATE may come without the closed form of its bound.
+    - `forms`: if it is False, an ACCURATE decision may lack the closed form of its bound.
     """
 
     #: The most cases in progress at a time; one, where questions are decided at once.
@@ -489,7 +489,7 @@ Performer: TypeAlias = "Callable[[bytes], Done]"
 def pickled_performer(engine: Engine, *, forms: bool = True) -> bytes:
     """Return a pickled function without arguments that makes a `Performer`: it answers questions as `engine` would.
 
-    If `forms` is False, a decision ACCURATE comes back without the closed form of its bound.
+    If `forms` is False, an ACCURATE decision comes back without the closed form of its bound.
     """
     limits = engine.bounds.measurer.limits
     return pickle.dumps(partial(_performer_with, limits, engine.limits, engine.digits, engine.keep_proofs, forms))

@@ -458,7 +458,7 @@ class Decision:
 
     @classmethod
     def undecided(cls, reason: str, bound: ClosedForm | None = None) -> Decision:
-        """Return a decision UNDECIDED for this `reason`.
+        """Return an UNDECIDED decision with this `reason`.
 
         `bound` is the closed form of the obligation's bound, if it is known.
         """
@@ -487,10 +487,10 @@ Asking = Generator[Obligation | Bound, Decision, R]
 def failing_intervals(result: Iterable[DecisionInCells], digits: int, limits: Limits) -> tuple[FailureInterval, ...]:
     """Return the exact set of eps where an obligation fails, as its maximal intervals, in increasing order.
 
-    `result` has the decision on each interval of the obligation, whose failing intervals must be known. Irrational ends
-    are cut off after `digits` significant digits, with `high` one unit of the last digit more. Each interval has its
-    worst eps and the shortfall at this eps, enclosed to `digits` digits too. Raises LimitReached if the work exceeds
-    `limits`.
+    `result` has the decision on each interval of the obligation, whose failing intervals must be known. An irrational
+    end is cut off after `digits` significant digits, which gives its `low`; its `high` is greater by one unit of the
+    last digit. Each interval has its worst eps and the shortfall at this eps, enclosed to `digits` digits, too. Raises
+    LimitReached if the work exceeds `limits`.
     """
 
     def shown(end: RegionEnd) -> EndPoint:

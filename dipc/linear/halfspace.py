@@ -122,8 +122,8 @@ def proved_bound(form: Halfspace, system: Sequence[Halfspace], weights: Weights)
     """The number b such that `weights` prove that `form` is at least b wherever `system` holds, or None.
 
     `form` is the linear form Σ c·x + constant of a half-space, and `weights` maps indices in `system` to weights. The
-    result is None if the weighted sum of the inequalities has other coefficients than `form`, or if a weight is
-    negative.
+    result is None if the coefficients of the weighted sum of the inequalities are not those of `form`, or if a weight
+    is negative.
     """
     if any(weight < 0 for weight in weights.values()):
         return None

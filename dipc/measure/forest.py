@@ -149,7 +149,7 @@ def event_shape(event: Event) -> EventShape:
 
     * a constraint relates three or more noises;
     * two noises are compared in two different proportions;
-    * integer noises are compared in another proportion than 1 or -1;
+    * integer noises are compared in a proportion other than 1 or -1;
     * some noise is neither Laplace nor discrete Laplace, or both kinds occur.
     """
     whole_numbers = bool(event.noises) and event.noises[0].law.whole

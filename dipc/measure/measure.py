@@ -152,9 +152,8 @@ class Measurer:
         """Return independent factors whose probabilities multiply to that of `event`, or None if the probability is 0.
 
         A factor is a probability in closed form, a tree of real noises whose probability is not computed yet, or an
-        integral or series that encloses a probability. The probability that a tree stands for is its own at
-        `stretch`·eps, where `stretch` is a field of the tree. Raises LimitReached if the closed form of one part is too
-        long.
+        integral or series that encloses a probability. A tree contributes its probability at `stretch`·eps, where
+        `stretch` is a field of the tree. Raises LimitReached if the closed form of one part is too long.
         """
         if isinstance(event, RunGraph):
             return [self.measure(event)]

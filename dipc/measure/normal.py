@@ -481,7 +481,7 @@ def wanted_bits(length: int) -> int:
 
 
 def blurred(series: flint.arb_series, error: flint.arb, center: Fraction) -> flint.arb_series:
-    """Return `series` with coefficients widened so that they enclose also the Taylor series at `center` of f + g.
+    """Return `series` with coefficients widened so that they also enclose the Taylor series at `center` of f + g.
 
     f is the function that `series` encloses. g may be any analytic function with |g| <= `error` for all complex eps
     with |eps - `center`| <= DISK·`center`.

@@ -146,10 +146,10 @@ class Center:
                 yield a - e, b - f, d - g
 
     def leaves_around(self, t: Fraction, x: Fraction) -> Near | None:
-        """Return the leaves with their decisive bounds if the center is `t`·eps and its parent is `x`·eps.
+        """Return the leaves with their tightest bounds if the center is `t`·eps and its parent is `x`·eps.
 
-        A leaf is given as (variance, one or two bounds, number of equal leaves). Return None if some bounds contradict
-        each other there, so that the integrand is 0.
+        A leaf is given as (variance, its tightest lower bound and its tightest upper bound, if it has such bounds,
+        number of equal leaves). Return None if some bounds contradict each other there, so that the integrand is 0.
         """
 
         def value(form: Form) -> Fraction:
@@ -790,7 +790,7 @@ def tree_measure(values: Sequence[normal.Spread], rows: _Rows, unit: Real, *, fi
 
     * some value is not normal;
     * the comparisons do not form a tree;
-    * bounds meet on lines of several directions.
+    * in the plane of a center and its parent, the lines on which bounds are equal are not all parallel.
     """
     variances = [value.variance for value in values if isinstance(value, normal.Normal)]
     if len(variances) < len(values):

@@ -720,7 +720,7 @@ class Window(NamedTuple):
         return inside.restricted(self.low, self.high)
 
     def smoothed(self, function: Piecewise, meter: Meter) -> Piecewise:
-        """Return the convolution X -> ∫ `function`(C)·k(X - C) dC, where k is this function of a window.
+        """Return the convolution X -> ∫ `function`(C)·k(X - C) dC, where k is the function that this window describes.
 
         If `low` or `high` is None, `function` must be bounded. Let F be an antiderivative of function(C)·e^{-slope·C},
         with F = 0 at -∞ if `high` is None, and F = 0 at +∞ if `low` is None. The result is factor·e^{slope·X}·(F(X -

@@ -266,7 +266,7 @@ def lattice_tree_measure(event: Event, limit: Limits) -> Quotient:
     """Return the exact probability that all constraints of an `event` over discrete Laplace noises hold.
 
     Each constraint must mention a noise. Raises LimitReached if the work exceeds `limit`. Raises OutsideFragment as
-    `value_tree_measure` does, and if multiples of integers other than 1 and -1 are compared.
+    `value_tree_measure` does, and if a constraint multiplies an integer noise by a number other than 1 or -1.
     """
     rows = tuple(map(_closed, event.constraints))
     tree = _Masses(value_system(Event(event.noises, rows)), limit)

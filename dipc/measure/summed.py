@@ -411,8 +411,8 @@ MOST_RATES = 6
 class LatticeSum:
     """The probability that `low` <= S <= `high` for a sum S of independent discrete Laplace noises with mean 0.
 
-    A `low` or `high` of None is infinite. `rates` has pairs (rate, number of noises with this rate); rates are
-    multiples of eps, and different.
+    A `low` or `high` of None is infinite. `rates` has a pair (rate, number of noises) for each rate that occurs; a rate
+    is a multiple of eps.
     """
 
     rates: tuple[tuple[Fraction, int], ...]

@@ -98,7 +98,7 @@ def clipped(program: Program) -> Clipped | None:
     """Return `program` with its clipped inputs limited to a box, for questions about privacy.
 
     An input is clipped if the program reads it only through clamps, such as `min(max(x, 0), 1)`, which are constant
-    outside of the box. The result has no ideal, metric, claim and `requires`; its box lies within the inputs that
+    outside of the box. The result has no ideal, metric, claim or `requires`; its box lies within the inputs that
     `requires` allows. The result is None if no input is clipped, or if the allowed inputs are not a closed box.
     """
     core = program.core

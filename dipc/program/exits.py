@@ -660,8 +660,9 @@ class ManyRuns:
     def few(self, wanted: Mapping[int, Value], limits: Limits) -> Limits | None:
         """Return limits, at most `limits`, for exploring the runs to the outputs `wanted` one by one.
 
-        The result is None if the runs to another answer, of which there are at most as many, already had to be kept as
-        a `graph`. If the answer has many runs, the limits allow about as many states as counting the runs needed.
+        The result is None if it is already known that these runs are too many: the runs to another answer, which has no
+        more runs than `wanted`, had to be kept as a `graph`. If `wanted` has many runs, the limits allow about as many
+        states as counting the runs needed.
         """
         end = self._end(wanted)
         if end is None or self._runs is None:

@@ -62,9 +62,9 @@ else:
 
 
 def undefined(program: CoreProgram, output: str, inputs: Mapping[int, Value] | Sequence[Value]) -> Diagnostic:
-    """Return the diagnostic that the ideal of `program` gives `output` no value at the input `inputs`.
+    """Return the diagnostic saying that the ideal of `program` gives `output` no value at the input `inputs`.
 
-    `inputs` are values by slot or in order. Inputs without a value can have any value.
+    `inputs` are values by slot or in order. The mistake occurs whatever values the missing inputs have.
     """
     ideal = program.ideal
     assert ideal is not None
@@ -556,8 +556,8 @@ def disagreement(
 ) -> Iterator[Guards]:
     """Yield convex sets whose union is the inputs of `region` where det differs from `answer`.
 
-    Each set is given by its guards; the sets can overlap, and some can be empty. Answers are compared as `metric` does,
-    by the outputs that dd(u) depends on. `whole_outputs` marks the int outputs.
+    Each set is given by its guards; the sets can overlap, and some can be empty. `metric` selects the outputs that
+    dd(u) depends on, and only these are compared. `whole_outputs` marks the int outputs.
     """
     forms: list[tuple[Affine, bool]] = []
     for here, there, whole in zip(*map(metric.decisive, (region.answer, answer, whole_outputs)), strict=True):

@@ -77,7 +77,7 @@ class FiniteInputs:
 
 
 def nothing_selected(program: Program) -> DiagnosticError:
-    """Return the error that no input satisfies the `requires` of `program` and the selection of the question."""
+    """Return the error saying that no input satisfies the `requires` of `program` and the condition of the question."""
     requires, selection = program.core.requires, program.core.selection
     if requires is None:
         assert selection is not None, "a condition is not satisfied"
@@ -326,9 +326,9 @@ def _distance_cell(pool: CellPool, distance: Fraction | None) -> Cell:
 
 
 def contradiction(program: Program, row: Row, answer: tuple[Value, ...]) -> Diagnostic | None:
-    """Return the diagnostic that `row` states another answer than `answer`, that of the ideal of `program`.
+    """Return the diagnostic saying that `row` states another answer than the ideal of `program`.
 
-    None if every output that the row states is equal to that of the ideal.
+    `answer` is the answer of the ideal. None if every output that the row states is equal to that of the ideal.
     """
     for slot, cell, value in zip(program.core.outputs, row.outputs, answer, strict=True):
         if cell is not None and cell.value != value:

@@ -388,10 +388,11 @@ class InputSet:
         return total if below is None or total < below else None
 
     def real_facets(self, norm: Norm) -> tuple[tuple[Constraint, ...], tuple[tuple[Terms, Fraction], ...]] | None:
-        """Return the guards of a set of reals, and for each the distance of a point of the set from violating it.
+        """Return the guards of a set of reals, and for each guard the distance to its boundary.
 
-        The distance, by `norm`, LINF or L1, is an affine function of the point: a pair (coefficients, constant). None
-        for a set without guards, or with ints.
+        The distance of a point of the set, by `norm` (LINF or L1), is an affine function of the point: a pair
+        (coefficients, constant). A point can move by less than this distance without violating the guard. None for a
+        set without guards, or with ints.
         """
         if len(self._parts) != 1 or self._parts[0].whole:
             return None
@@ -417,7 +418,7 @@ def inner_point(
     """Return an input that satisfies `guards`, strict ones strictly, or None if there is none.
 
     `integers` are the slots of ints. The input has a value for every slot that a guard mentions. Raises Undecided past
-    a limit: with integers after `branches` cases.
+    a limit. With integers, the limit is the number `branches` of cases in branch and bound.
     """
     system = [guard.guard for guard in guards]
     used = frozenset(slot for item in system for slot, _ in item.coefficients)

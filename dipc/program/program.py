@@ -315,7 +315,7 @@ def one_sided(program: Program, side: str) -> Program:
 def two_sided(program: Program) -> Program:
     """Return `program` with its real and int outputs counted as wrong on both sides of the right ones.
 
-    So a `metric` of the program that counts one side only has no effect.
+    If the `metric` of the program counts outputs as wrong on one side only, this part of it is ignored.
     """
     return program if program.core.side is None else one_sided(program, "product")
 

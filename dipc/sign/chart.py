@@ -311,8 +311,8 @@ class Arrangement:
     - `roots`: all roots of base functions strictly inside the interval, increasing, with isolating intervals that share
       at most end points.
     - `owners`: for each root, the index of its base function.
-    - `samples`: a rational between each two neighboring roots or ends at which no given function is 0. For an interval
-      that is a point, the point itself.
+    - `samples`: rationals at which no given function is 0, one between any two neighbors among the roots and the ends
+      of the interval. For an interval that is a point, the point itself.
 
     Invariant: between two neighboring roots every given function has one sign, that at the sample.
     """
@@ -451,7 +451,7 @@ class Holds:
     """The result that f >= 0 on the whole interval, with its proof.
 
     `proof` is None if f is the zero function or the interval is a point. Otherwise it has the signs of the factors of
-    f: together with the field `sign` of `proof`, those of odd multiplicity have a positive product, and none of them
+    f. The field `sign` of `proof` times the signs of all factors of odd multiplicity is 1, and none of these factors
     has a root inside the interval.
     """
 

@@ -436,8 +436,9 @@ def peaks(ratio: ReducedQuotient, lower: RegionEnd, upper: RegionEnd, limits: Li
     """Candidates for the supremum of `ratio` from `lower` to `upper`, which is the greatest of their values.
 
     `lower` is less than `upper`, or both are the same rational and belong to the interval; `lower` may be 0, and
-    `upper` infinity. The denominator, not in lowest terms, must be at least 0 in the interval. The quotient `ratio` has
-    no value where its denominator and its numerator are both 0; these points are left out.
+    `upper` infinity. The denominator of the given quotient, before its reduction to lowest terms, must be at least 0 in
+    the interval. The quotient `ratio` has no value where its denominator and its numerator are both 0; these points are
+    left out.
 
     If a candidate is infinite, so is the supremum. The result is empty only if the quotient has no value anywhere, or
     is minus infinity at the only point. Raises LimitReached if the work exceeds `limits`.
@@ -704,8 +705,8 @@ def number_cell(number: QuotientValue, digits: int) -> Cell:
     """The neighboring decimals of `digits` digits around `number` >= 0, as (low, high).
 
     For example, they are 1.4 and 1.5 for √2 and 2 digits. If the number is known to be rational, low and high are both
-    the number itself. The computation ends, since it is decided exactly whether the number is a decimal of these
-    digits. Raises LimitReached.
+    the number itself. The computation ends, since it is decided exactly whether the number is a decimal with `digits`
+    digits. Raises LimitReached past a limit.
     """
     spare = _SPARE
     while True:

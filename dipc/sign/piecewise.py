@@ -278,7 +278,7 @@ def zero_of(value: Selected, intervals: Sequence[Interval]) -> Fraction | Root |
 
 
 def sign_throughout(intervals: Sequence[Interval]) -> Signs:
-    """Return a function of f whose result is 1 or -1 if f is proved to have this sign on all `intervals`, else 0."""
+    """Return a function that maps f to the sign, 1 or -1, that f is proved to have on all `intervals`, else to 0."""
 
     def sign(function: ExpPoly) -> int:
         if plain := coefficient_sign(function):

@@ -292,8 +292,8 @@ class NormalForm:
     """A function f of eps, written as a positive function times an integer polynomial F, the field `polynomial`.
 
     f(eps) = `factor` · eps^`power` · e^{`exponent`·eps} · F(t, e^{-t}) for all eps and t = `scale`·eps, with factor > 0
-    and scale > 0. So f and F have the same sign at every eps > 0. The coefficients of F have no common divisor, and
-    neither have the j in its terms c·t^k·e^{-j·t}. So functions that differ only in scale and factor share one F.
+    and scale > 0. So f and F have the same sign at every eps > 0. Neither the coefficients of F nor the numbers j in
+    its terms c·t^k·e^{-j·t} have a common divisor. So functions that differ only in scale and factor share one F.
     """
 
     polynomial: Polynomial

@@ -39,9 +39,9 @@ _NOTHING = (0, -1)
 class TaylorModel:
     """A polynomial p(u) = Σ `coefficients`[n]·u^n that approximates a function F of t on [`lower`, `upper`].
 
-    Let m be the middle of the interval, r half its width, and unit = 2^-`bits`. Then |F(m + r·u) - unit·p(u)| <=
-    unit·`value_error` for -1 <= u <= 1, and the derivative of this difference by u is at most unit·`slope_error` in
-    absolute value. Taylor series of exponentials were cut off after the power `order` - 1 of u.
+    Let m be the middle of the interval, r half its width, and unit = 2^-`bits`. For -1 <= u <= 1, F(m + r·u) differs
+    from unit·p(u) by at most unit·`value_error`. The derivative of the difference with respect to u is at most
+    unit·`slope_error` in absolute value. Taylor series of exponentials were cut off after the power `order` - 1 of u.
     """
 
     lower: Fraction

@@ -27,9 +27,9 @@ class Bounded:
     def windows(self, rate: Fraction) -> list[Window]:
         """Return a multiple of the density of Y = eps·X at the given `rate`, as a list of terms.
 
-        A term (low, high, c, slope) is the function of y that is c·e^{slope·y} for eps·low <= y <= eps·high, and 0
-        elsewhere. The density is the sum of the terms, divided by `normalizer`. The intervals of two terms share at
-        most an end point. The rate counts multiples of eps.
+        `rate` is a multiple of eps. A term (low, high, c, slope) is the function of y that is c·e^{slope·y} for eps·low
+        <= y <= eps·high, and 0 elsewhere. The density is the sum of the terms, divided by `normalizer`. The intervals
+        of two terms share at most an end point.
         """
         if not self.laplace:
             return [(self.low, self.high, _ONE, _ZERO)]

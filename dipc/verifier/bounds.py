@@ -596,13 +596,13 @@ class OpenRun(Execution):
 
     - `decide` decides comparisons of inputs alone, and `asked` records the answers. The run is valid for all inputs at
       which each of these comparisons has its recorded result.
-    - If `unites` is true, several states with equal values are replaced by one state, if their sets of noises together
-      are one conjunction of half-spaces. A bound of the ways through this state is at least the sum of the bounds
-      without it.
-    - `shifts` has an entry for each noise: the inputs in the mean of its first draw, or None if there are none. In
-      expressions, the noise is the drawn noise plus these inputs. The difference of two draws around an input is thus a
-      difference of two noises, without the input. Every half-space contains a noise, so that the same half-spaces imply
-      or exclude each other at all inputs.
+    - If `unites` is true, states with equal values are replaced by a single state if the union of their sets of noises
+      is a conjunction of half-spaces. A bound of the ways through this state is at least the sum of the bounds without
+      it.
+    - `shifts` has an entry for each noise: the inputs in the mean of its first draw, or None if there are none. The
+      unknown that expressions contain for a noise is the sum of the noise and these inputs. The difference of two draws
+      around the same input is thus a difference of two unknowns, without the input. Every half-space contains such an
+      unknown, so that the same half-spaces imply or exclude each other at all inputs.
     """
 
     decide: Decide = field(kw_only=True)
@@ -783,7 +783,7 @@ class Bounds:
 
         Each exit is a set of comparisons with a weight. At every input with the values `finite` of the finite inputs,
         the probability of the answer is the sum over the exits of the weight times the probability of the comparisons.
-        Raises NotDerived, also if the program compares inputs without noise.
+        Raises NotDerived if the exits cannot be derived, for example because the program compares inputs without noise.
         """
         if not self._is_plain:
             raise NotDerived("its `metric` block defines its own distance of outputs")

@@ -337,8 +337,8 @@ class ClassFacts:
     - The class lies in all `halfspaces` that do not depend on alpha, and in the half-spaces with an index in `beside`,
       which separate the class from other answers.
     - `wanted` is the claim about the class. `dd` is the distance of the inputs, None if the certificate states none.
-    - `values` are bounds of the answer's probability that are compared with beta, None if nothing is claimed. They were
-      derived in the way `kind`.
+    - `values` are bounds of the answer's probability that are compared with beta, None if nothing is claimed. `kind` is
+      the kind of these bounds.
     - `slacks` has lower bounds of affine functions of the inputs.
     - `decay` is a number r such that e^(r·distance·eps)·beta never falls as an integer distance grows.
     """

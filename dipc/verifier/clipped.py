@@ -46,10 +46,10 @@ MOST_MOVES = 5_000
 
 @dataclass(frozen=True)
 class Box:
-    """A program without some clamps of inputs, the `tree`, whose inputs are limited to `ranges` instead.
+    """A program that reads some inputs without their clamps, because these inputs are limited to `ranges`.
 
-    A clamp changes nothing while its input is in its range. The keys of `ranges` are names of inputs, or of elements
-    such as `q[1]`. Inputs that are not among the keys are not limited.
+    `tree` is the program without the clamps. A clamp changes nothing while its input is in its range. The keys of
+    `ranges` are names of inputs, or of elements such as `q[1]`. Inputs that are not among the keys are not limited.
     """
 
     tree: Program
@@ -371,9 +371,10 @@ def moves(
     move v within the ranges of inputs, some convex combination w of the results has f(w) <= f(v) for the first
     `one_sided` forms f, and f(w) = f(v) for all others.
 
-    A move is the difference of two adjacent inputs, by slot, and a form has its coefficients by slot. `widths` has the
-    width of each input's range, None if the input has no range. `distance` and `radius` are the adjacency. Raises
-    NotDerived if there are too many moves to list, or if no finite list is known to suffice.
+    A move is the difference of two adjacent inputs, by slot, and a form has its coefficients by slot. Two inputs are
+    adjacent if they are at most `radius` apart by `distance`, which is "linf", "l1" or "hamming". `widths` has the
+    width of each input's range, None if the input has no range. Raises NotDerived if there are too many moves to list,
+    or if no finite list is known to suffice.
     """
     groups: dict[tuple[Fraction, ...], list[tuple[int, Fraction]]] = {}
     for slot in sorted(widths):

@@ -644,7 +644,7 @@ def program_in(document: Document, budget: Budget) -> tuple[Program, Machine, tu
 
 
 def checked(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
-    """Check `document`, about any question, and return what it proves. Raises Rejected.
+    """Check `document`, whatever its question is, and return what it proves. Raises Rejected if the check fails.
 
     Charges its work to `budget`. `facts` are lines of the report about what was compared before, by topic.
     """
@@ -812,7 +812,7 @@ _RANGES = read.by_name(read.tuple_of(read.nullable(read.rational), read.nullable
 
 
 def depends_on_distances(claim: Mapping[str, str | None]) -> bool:
-    """True unless alpha is 0 in `claim`, and its beta and gamma mention neither alpha nor dd.
+    """True if alpha is not 0 in `claim`, or if its beta or gamma mentions alpha or dd.
 
     `claim` has the texts of alpha, beta and gamma, where None is a gamma that is not stated.
     """
@@ -1019,9 +1019,10 @@ def within_bounds() -> Iterator[None]:
 
 
 def theorem_of(document: Document, tree: Program, machine: Machine, budget: Budget) -> Theorem:
-    """Return the theorem about the program `tree` of a table, where `machine` is the program in instructions.
+    """Return the theorem about the program with the syntax tree `tree`, for the table of `document`.
 
-    Charges its work to `budget`. Raises Rejected if the columns of `document` are not those of the program.
+    `machine` is the compiled program. Charges its work to `budget`. Raises Rejected if the columns of the table are not
+    those of the program.
     """
     assert document.table is not None, "the table was read"
     theorem = Theorem.from_tree(tree, document.program.constants, budget, machine=machine)

@@ -459,9 +459,9 @@ def stated_term(
 ) -> Term | None:
     """Return the term in `terms` whose event is about the noises `noises`, or None.
 
-    An item of `noises` is (family, rate, coefficient c). Divided by a positive factor, the event of a term is Σ c·N +
-    constant < 0 for these noises N. `implied` tells whether the input allows a given constant. The result is the term
-    with the greatest constant that is allowed.
+    An item of `noises` is (family, rate, coefficient c). The event of a term about these noises N is Σ c·N + constant <
+    0, up to a positive factor. `implied` returns True if a constant is allowed at the inputs in question. The result is
+    the term with the greatest allowed constant.
     """
     unit = Term.normalized(noises, _ONE)
     alike = sorted((term for term in terms if term.noises == unit.noises), key=lambda term: -term.constant)
@@ -755,7 +755,7 @@ def check_numbers(
     Return the verdict, the reason why it is not certified (None if it is), and the parts taken on trust. `tree` is the
     program, and `obligations` are the checked ones of the document. `singly` has the verdict for each m that the
     document decides as a case of its own. The work is charged to `budget`, and that of finding the runs of the program
-    to `deriving`. Raises Rejected, also if a small m is missing.
+    to `deriving`. Raises Rejected if the field is wrong, or if a small m is missing from `singly`.
     """
     with in_step("numbers"):
         parameter, least, start, verdict, union, reason, without = read.fields(

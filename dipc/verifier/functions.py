@@ -226,7 +226,7 @@ def derivative(f: Ring) -> Ring:
 def divided(f: Ring, g: Ring, budget: Budget) -> Ring | None:
     """Return the h with `f` = `g`·h, where `g` is not 0.
 
-    Charges its work to `budget`. Return None if there is no h, or if it has too many terms or too long numbers.
+    Charges its work to `budget`. Return None if there is no h, or if h has too many terms or numbers that are too long.
     """
     if not f:
         return {}
@@ -377,8 +377,8 @@ def read_ring(data: object) -> Ring:
 def read_closed(data: object) -> Closed:
     """Read the numerator and the denominator of a function from its JSON `data`.
 
-    Raises Rejected, also if the denominator is the zero function. A caller that needs a positive denominator must prove
-    that it is positive.
+    Raises Rejected if `data` is not such a function, or if its denominator is the zero function. A caller that needs a
+    positive denominator must prove that it is positive.
     """
     if not isinstance(data, dict):
         return read_ring(data), ONE

@@ -72,10 +72,10 @@ def integer(value: object) -> int | None:
 def ending_at(tree: Program, parameter: str) -> Program:
     """Return the program `tree` with all indices moved so that its loops and arrays end at m, the constant `parameter`.
 
-    The indices are moved if all ends that depend on m are m + c, with one c other than 0. An example is the range 1..m
-    + 1, which becomes 0..m. Otherwise `tree` is returned. The answers are unchanged if indices only name elements,
-    which `dipc.verifier.loops` requires of the result. Raises NotDerived if a loop or an array does not begin at a
-    number.
+    The indices are moved if all ends that depend on m are the same number m + c, where c is not 0. The range from 1 to
+    m + 1, for example, becomes the range from 0 to m. Otherwise `tree` is returned. The answers are unchanged if
+    indices only name elements, which `dipc.verifier.loops` requires of the result. Raises NotDerived if a loop or an
+    array does not begin at a number.
     """
     ends: list[object] = [node.high for node in nodes((tree.body, tree.ideal)) if isinstance(node, For)]
     ends += [each.ends[1] for each in tree.every_variable if each.ends is not None]

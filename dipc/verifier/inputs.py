@@ -98,11 +98,11 @@ _ANSWER: read.Table = {
 
 @dataclass(frozen=True, slots=True)
 class Divided:
-    """The question how to prove the claim on `cell`, a set of inputs in one path of the ideal.
+    """The question of how to prove the claim on `cell`, a set of inputs in one path of the ideal.
 
     The answer names one of `classes` whose proof is valid on the whole cell, or how the cell is divided further. All of
-    `classes` have one answer. `known` has the path, with tests of near inputs. If `only` is not None, it is the number
-    of the one class that is examined.
+    `classes` have one answer. `known` has the path, and checks whether inputs near the cell have another answer. If
+    `only` is not None, it is the number of the one class that is examined.
     """
 
     coverage: Coverage
@@ -284,9 +284,9 @@ class Coverage:
     def is_right(self, shown: ClassFacts, known: Surroundings, cell: Cell, *, unites: bool, merges: Merges) -> bool:
         """True if `cell` lies in the class `shown`, and the bound of the class holds for the program there.
 
-        `known` has the path of the cell, with tests of near inputs. If `unites` is true, states of the program are
-        united, and `merges` lists the pairs of exits to merge. Raises NotDerived, and Open if the cell has to be
-        divided first.
+        `known` has the path of the ideal that the cell belongs to. If `unites` is true, states of the program are
+        united, and `merges` lists the pairs of exits to merge. Raises NotDerived if the bound cannot be derived, and
+        Open if the cell has to be divided first.
         """
 
         @cache

@@ -54,8 +54,8 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 class Side:
     """A program, or its `ideal`, in which the loop over the queries never ends.
 
-    A run begins at instruction 0, an iteration after instruction `head`, and the part behind the loop at `end`. `low`
-    is the first index of the loop. `carried` are the slots that an iteration may read from earlier ones. `elements` are
+    A run begins at instruction 0, an iteration after instruction `head`, and the part after the loop at `end`. `low` is
+    the first index of the loop. `carried` are the slots that an iteration may read from earlier ones. `elements` are
     the names of the scalars that replace the array elements of the current index.
     """
 
@@ -442,7 +442,7 @@ class LoopRuns(Execution):
         """Yield the last state of each path from `state` to the head of the loop or to the end.
 
         The inputs satisfy the guards `given`. `outcomes` returns the states that follow a comparison of noises. Raises
-        NotDerived if there are too many paths, or if the program makes other draws than noise.
+        NotDerived if there are too many paths, or if the program draws anything but noise.
         """
         waiting = [replace(state, outside=given)]
         count = 0

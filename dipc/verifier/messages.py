@@ -30,8 +30,8 @@ def series(tree: Tree, cell: Expansion) -> Series:
     """Return the Taylor polynomial on `cell` of a quadrature sum for the probability of `tree`.
 
     The sum is within 2^-accuracy of the probability for each eps of `cell`, by lemma N1. If the event bounds one value
-    alone, the probability itself is expanded. Raises NotDerived if the integral is too hard, such as for too many
-    nodes, and NotShown if the precision of `cell` does not suffice.
+    alone, the probability itself is expanded. Raises NotDerived if the integral is too hard, for example if it needs
+    too many nodes, and NotShown if the precision of `cell` does not suffice.
     """
     bounds = tree.bounds
     if bounds is None:

@@ -452,10 +452,10 @@ def at_zero(total: Enclosed) -> Fraction | None:
 
 
 def next_to_zero(total: Enclosed) -> Enclosed | None:
-    """Return a lower bound of the sum `total` with normal noises in place of discrete ones, or None.
+    """Return a lower bound of the sum `total`, with normal noises instead of discrete ones, or None.
 
-    The result is None if the sum has no discrete noises. It is also None if the weight of a probability with discrete
-    noises has coefficients of both signs.
+    The bound holds for every eps and is close to the sum for small eps. The result is None if the sum has no discrete
+    noises. It is also None if the weight of a probability with discrete noises has coefficients of both signs.
     """
     result = Sum()
     if not any(isinstance(star, Summed) for stars in total.terms for star in stars):

@@ -70,7 +70,7 @@ def adjacency(value: object) -> tuple[str, Fraction]:
 
 @dataclass(frozen=True)
 class Pairs:
-    """The pairs of inputs of a certificate, and the probability law of each input.
+    """The pairs of inputs of a certificate, and the law of the outputs at each input.
 
     `outputs` is the number of outputs whose probabilities are stated. `laws` has for each input the indices of these
     probabilities. `ordered` has the pairs, as indices of `inputs`. `groups` has sets of input positions: an input
@@ -137,10 +137,10 @@ def check_privacy(
     decided: Sequence[Decided],
     budget: Budget,
 ) -> PairsResult:
-    """Check the parts of the document `data` about pairs, which make the claim `claim`. Raises Rejected.
+    """Check the parts of the document `data` that are about pairs of inputs. Raises Rejected if they are wrong.
 
-    `theorem` is about the program, `context` has the stated probabilities, and `decided` the checked obligations.
-    Charges its work to `budget`.
+    The document makes the claim `claim`. `theorem` is about the program, `context` has the stated probabilities, and
+    `decided` the checked obligations. Charges its work to `budget`.
     """
     with in_step("verdict"):
         private = read.one_of("private", "not private")(data["verdict"]) == "private"

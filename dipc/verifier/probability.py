@@ -491,8 +491,8 @@ class Theorem:
         """Return the theorem about the syntax tree `tree` with these `constants`.
 
         Derivations take parts of the budget `whole`. `distances` is the budget of the ideal, by default a part of
-        `whole`. `machine` is the program in instructions, if it is already compiled. Raises NotDerived if the program
-        has no meaning.
+        `whole`. `machine` is the compiled program; if it is None, the program is compiled. Raises NotDerived if the
+        program has no meaning.
         """
         if machine is None:
             machine = Machine.compile(tree, constants, whole)
@@ -510,7 +510,10 @@ class Theorem:
         return isinstance(self.ideal, Ideal) and not self.distances
 
     def require_columns(self, *columns: Sequence[str]) -> None:
-        """Raise Rejected unless `columns`, the inputs' and the outputs' of a table, are named as the program's."""
+        """Raise Rejected unless the `columns` of a table have the names of the program's inputs and outputs.
+
+        `columns` are two lists of names: first those of the input columns, then those of the output columns.
+        """
         for role, stated in zip(("input", "output"), columns, strict=True):
             if [self.machine.slots[slot].name for slot in self.machine.numbered(role)] != list(stated):
                 raise Rejected(f"its {role}s differ from those of the program", "table")

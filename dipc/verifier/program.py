@@ -213,9 +213,9 @@ class Machine:
     ) -> Machine:
         """Compile `tree` with the values `constants` of its constants, and the work charged to `budget`.
 
-        Raises NotDerived if the names of `constants` are not exactly those that the program declares. Gaussian noise in
-        a program read at one eps is refused, too, since no proof may be about such a program, unless
-        `normal_at_one_eps` is true.
+        Raises NotDerived if the names of `constants` are not exactly those that the program declares. Also raises
+        NotDerived for Gaussian noise in a program read at one eps, because no proof covers this case. If
+        `normal_at_one_eps` is true, such a program is compiled nevertheless.
         """
         compiler = _Compiler(budget, tree.at, normal_at_one_eps)
         compiler.declare(tree, constants)

@@ -40,8 +40,8 @@ Ends = tuple[Fraction, Fraction]
 class Power:
     """A power of the positive number `argument`, or of its logarithm or exponential.
 
-    `function` is log, exp or root. For root, the power is one of the argument itself, a rational number. The argument
-    of a logarithm is above 1.
+    `function` is log, exp or root. If it is root, this is a power of `argument` itself, which is then a rational
+    number. The argument of a logarithm is above 1.
     """
 
     function: str

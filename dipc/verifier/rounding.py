@@ -27,11 +27,11 @@ _DISTANCES = ("alpha", "gamma", "dd", "α", "γ")
 
 
 def rational_bound(text: str, constants: Mapping[str, Fraction], budget: Budget, *, above: bool = False) -> str:
-    """Return an expression without irrational numbers that is at most `text` everywhere, or at least if `above`.
+    """Return an expression without irrational numbers that is nowhere greater than `text`.
 
-    `constants` has the values of the program's constants. An expression without irrational numbers is returned
-    unchanged. Charges its work to `budget`. Raises NotDerived unless the expression is shown to grow, or to fall, with
-    each irrational number.
+    If `above` is true, it is nowhere less than `text` instead. `constants` has the values of the program's constants.
+    An expression without irrational numbers is returned unchanged. Charges its work to `budget`. Raises NotDerived
+    unless the expression is shown to grow, or to fall, with each irrational number.
     """
     tree = read_expression(text, budget)
     return expression_text(_Rounding(constants).rounded(tree, int(above))) if _has_numbers(tree) else text

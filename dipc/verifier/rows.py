@@ -79,9 +79,10 @@ _Verdict = tuple[str, bool, str | None]
 
 @dataclass(frozen=True, slots=True)
 class GammaFact:
-    """The fact Pr >= 1 - `beta`, proved for one gamma, or for all gamma before `to` (None: infinity).
+    """The fact Pr >= 1 - `beta`, proved for a single gamma or for a range of gamma.
 
-    `decided` is the obligation that proves it, None if nothing is claimed or nothing was proved.
+    The range contains `gamma` and all greater numbers less than `to`, where None is infinity. `decided` is the
+    obligation that proves the fact, None if nothing is claimed or nothing was proved.
     """
 
     gamma: Fraction

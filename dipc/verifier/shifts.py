@@ -90,10 +90,10 @@ class AlignedExit(ShiftConditions):
     ) -> Iterator[dict[int, Fraction]]:
         """Yield extreme moves of the inputs in `slots` within `radius` by `distance`, which is "linf" or "l1".
 
-        If the conditions have a shift for each of these moves, they have one for every move to an adjacent input. An
-        input that no real output depends on, and that all half-spaces depend on with one sign, moves only in the
-        direction that makes half-spaces fail. With `widths`, the inputs lie in ranges of these widths by slot, and the
-        distance may also be "hamming".
+        If some shift satisfies the conditions for each of these moves, then some shift does so for every move to an
+        adjacent input. An input that no real output depends on, and that all half-spaces depend on with one sign, moves
+        only in the direction that makes half-spaces fail. With `widths`, the inputs lie in ranges of these widths by
+        slot, and the distance may also be "hamming".
         """
         if widths is not None:
             forms = [change.inputs for change in (*self.slacks, *self.outputs)]
@@ -127,8 +127,9 @@ class AlignedExit(ShiftConditions):
 def aligned_exits(machine: Machine, distance: str, budget: Budget, *, in_box: bool = False) -> list[AlignedExit]:
     """Return the exits of the program `machine`, as conditions on shifts, for unknown inputs.
 
-    All inputs must be real. Adjacency by a `distance` "hamming" is allowed only if the inputs are `in_box`. Charges its
-    work to `budget`. Raises NotDerived.
+    All inputs must be real. `distance` is the distance of adjacent inputs. It may be "hamming" only if each input is
+    limited to a range, as `in_box` states. Charges its work to `budget`. Raises NotDerived for other distances, for
+    inputs that are not real, and for Gaussian noise.
     """
     slots = machine.numbered("input")
     if distance not in (("linf", "l1", "hamming") if in_box else ("linf", "l1")):
@@ -272,7 +273,7 @@ Costs = Mapping[tuple[Fraction, ...], Fraction]
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """The question how to shift the noises of `path` after the `move` of the inputs.
+    """The question of how to shift the noises of `path` after the `move` of the inputs.
 
     `costs` maps shifts of the carried noises to the least cost of reaching them. For each of these shifts, the answer
     has shifts of the noises drawn on the path. Inputs move by at most `radius`, and no cost may exceed `most`.

@@ -199,7 +199,10 @@ _PARTS = (*_OF_ACCURACY[:-1], *_OF_PRIVACY)
 
 
 def read_intervals(text: str) -> tuple[Interval, ...]:
-    """Return the intervals in `text`, such as `(0, 1/2], [2, inf)`, or a number. Raises UnusableArgument."""
+    """Return the intervals that `text` lists, such as `(0, 1/2], [2, inf)`.
+
+    A number is an interval with one point. Raises UnusableArgument if `text` is neither.
+    """
     plain = text.replace(" ", "").replace("∞", "inf").replace("∪", ",")
     parts: list[str] = []
     while plain:

@@ -35,7 +35,7 @@ _NEAR: read.Table = {
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The inputs around those of one path of the ideal, with tests whether another input has another answer.
+    """The inputs around those of one path of the ideal, with methods that check which of them have another answer.
 
     `finite` are the values of the path's finite inputs.
     """

@@ -310,9 +310,10 @@ class Program:
 
 
 def rebuilt(node: Any, change: Callable[[Any], Any]) -> Any:
-    """Return the tree `node` with each part replaced for which `change` returns something other than None.
+    """Return the tree `node` with some of its parts replaced, as `change` says.
 
-    Parts are visited from the root on. A replaced part is not visited again.
+    `change` returns the part that replaces a given part, or None to keep it. Parts are visited from the root down, and
+    a replacement is not visited.
     """
     changed = change(node)
     if changed is not None:

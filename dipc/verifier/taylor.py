@@ -237,7 +237,7 @@ class Expansion:
         return total
 
     def exponential(self, q: Fraction) -> Series:
-        """Return the series of e^{q·eps}, for `q`: its coefficients are e^{q·middle}·(q·radius)^k/k!.
+        """Return the series of e^{`q`·eps}, whose coefficients are e^{q·middle}·(q·radius)^k/k!.
 
         Raises NotShown if the exponent is too large for the precision.
         """
@@ -272,8 +272,8 @@ class Expansion:
     ) -> Series:
         """Return the series of Φ((start + slope·u)/√variance), or of φ with `density`.
 
-        The error covers every argument whose distance from `start` + `slope`·u is at most `away`, before it is divided
-        by √`variance`. Raises NotShown if `slope` is too large.
+        The error bound of the series also holds if the numerator differs from `start` + `slope`·u by at most `away`.
+        The numerator is divided by √`variance`. Raises NotShown if `slope` is too large.
         """
         bits = self.bits
         low, high = root_ends(1 / variance, bits + 8)

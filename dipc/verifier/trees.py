@@ -259,7 +259,7 @@ def needed(rows: _Rows) -> list[int]:
 
     All indices are returned in three cases:
 
-    1. No value occurs in each half-space with two values.
+    1. There is no single value that occurs in all half-spaces with two values.
     2. No point is in the interior of all half-spaces.
     3. A value has more than MOST_LINES bounds on one side.
     """

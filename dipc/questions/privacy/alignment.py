@@ -181,9 +181,10 @@ class Emptiness:
     """
 
     def __init__(self, program: Program, like: AlignedExit) -> None:
-        """Note which noises and inputs of `program` are integers and which are real, by their keys in its exit `like`.
+        """Read from `like`, an exit of `program`, which keys belong to integers and which to reals.
 
-        All exits of the program give noises and inputs the same keys. Unknowns with other keys are real numbers.
+        The keys are those of noises and inputs. Other exits must have the same keys for the same noises and inputs.
+        Unknowns with other keys are real numbers.
         """
         slots = program.core.input_slots
         integers = {like.first_input + position for position, slot in enumerate(slots) if slot.type is BaseType.INT}
