@@ -210,7 +210,8 @@ def _laws_of(program: Program, values: Sequence[Mapping[str, Value]], eps: Fract
 
     Raises Undecided if they are not known, and DiagnosticError for int outputs whose tails are not geometric.
     """
-    if _has_real(program):
+    slots = program.core.slots
+    if any(slots[slot].type is BaseType.REAL for slot in program.core.outputs):
         return _RealLaws(program, values, eps)
     whole = [slot.name for slot in program.core.output_slots if slot.type is BaseType.INT]
     if not whole:
@@ -220,11 +221,6 @@ def _laws_of(program: Program, values: Sequence[Mapping[str, Value]], eps: Fract
     except OutsideFragment as outside:
         notes = (outside.reason, "audit a finite result computed from it, such as whether it is above a threshold")
         raise bad_input("E0801", f"`{whole[0]}` has infinitely many values", *notes) from None
-
-
-def _has_real(program: Program) -> bool:
-    slots = program.core.slots
-    return any(slots[slot].type is BaseType.REAL for slot in program.core.outputs)
 
 
 @frozen

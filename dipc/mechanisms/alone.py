@@ -106,7 +106,12 @@ class AloneFunction:
         function raises.
         """
         steps = _Steps()
-        names = {**_builtins(steps), **self._constants_of_file(), **_aliases(self._module, draws)}
+        hidden = self._hidden | self._module.functions.keys()
+        names = {
+            **_builtins(steps),
+            **{name: _number(value) for name, value in self._constants.items() if name not in hidden},
+            **_aliases(self._module, draws),
+        }
         names["__builtins__"] = {}
         names["__name__"] = "mechanism"
         given = {**arguments, "eps": eps}
@@ -120,10 +125,6 @@ class AloneFunction:
             raise
         except (RecursionError, MemoryError, OverflowError) as error:
             raise Inconclusive(str(error)) from None
-
-    def _constants_of_file(self) -> dict[str, object]:
-        hidden = self._hidden | self._module.functions.keys()
-        return {name: _number(value) for name, value in self._constants.items() if name not in hidden}
 
     def _has_other_value(self, name: str | None) -> bool:
         """Return True if the program's value of the constant `name` differs from its value in the Python file.

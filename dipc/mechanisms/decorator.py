@@ -211,7 +211,11 @@ class Mechanism:
         """
         key = (repr(values), repr(eps), repr(constants), repr(grid), seed)
         if self._execution is None or self._execution[0] != key or seed is not None:
-            program = self.program if not constants else service("load_source")(self._source, _exact_of(constants))
+            program = (
+                self.program
+                if not constants
+                else service("load_source")(self._source, {name: Fraction(value) for name, value in constants.items()})
+            )
             execution = above("run").Execution(program, values, eps, grid=grid, seed=seed)
             self._execution = key, execution, program.constants
         return self._execution[1].once()  # type: ignore[no-any-return]
@@ -267,7 +271,8 @@ class _Globals:
             if (
                 isinstance(value, FunctionType)
                 and value.__code__.co_firstlineno == own.lineno
-                and _is_plain(value, own)
+                and value.__name__ == own.name
+                and len(value.__defaults__ or ()) == len(own.args.defaults)
             ):
                 self.compare(value, own)
             elif not own.decorator_list:
@@ -290,23 +295,11 @@ class _Globals:
         )
 
 
-def _is_plain(function: FunctionType, node: python.FunctionDef) -> bool:
-    """Whether `function` has the name and the number of default values that its definition `node` in the file has.
-
-    A decorator may have replaced it by another function.
-    """
-    return function.__name__ == node.name and len(function.__defaults__ or ()) == len(node.args.defaults)
-
-
 def _names_of(code: CodeType) -> Iterator[str]:
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _names_of(constant)
-
-
-def _exact_of(constants: Mapping[str, Any]) -> dict[str, Fraction]:
-    return {name: Fraction(value) for name, value in constants.items()}
 
 
 def python_answer(accepted: Accepted, outputs: Mapping[str, Any], constants: Mapping[str, Fraction]) -> Any:

@@ -361,7 +361,11 @@ class MissingValues:
             case ast.Compare(op=CompareOp.EQ, left=left, right=right) if holds:
                 # A number equals only a number.
                 sides = (left, right)
-                return Facts(numbers=frozenset(one for one, two in (sides, sides[::-1]) if self._is_number(two)))
+                return Facts(
+                    numbers=frozenset(
+                        one for one, two in (sides, sides[::-1]) if bound_of(two, self.constants) is not None
+                    )
+                )
             case ast.Compare(op=CompareOp.LT, left=index, right=ast.Name(name=counter)) if holds:
                 lists = [name for name, length in self.growing.items() if length == counter]
                 return Facts(present=frozenset(ast.Element(name, index) for name in lists))
@@ -371,9 +375,6 @@ class MissingValues:
                 one, two = self._facts_of(left, holds=holds), self._facts_of(right, holds=holds)
                 return one.added(two) if (op is BinaryOp.AND) is holds else one.common(two)
         return Facts()
-
-    def _is_number(self, tree: ast.Expr) -> bool:
-        return bound_of(tree, self.constants) is not None
 
 
 #: The first value of a loop variable, if it is known, and whether this is the first round.

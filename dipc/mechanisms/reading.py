@@ -50,7 +50,7 @@ from dipc.mechanisms.types import (
 )
 from dipc.text import ast
 from dipc.text.ast import BinaryOp, UnaryOp, number
-from dipc.text.diagnostic import DiagnosticError, SourceText, Span, did_you_mean
+from dipc.text.diagnostic import SourceText, Span, did_you_mean
 from dipc.text.parser import METRIC_FIELDS, parse_at
 from dipc.text.printer import print_program
 from dipc.text.rewriting import has_no_mean, with_noiseless_ideal
@@ -731,17 +731,17 @@ class _Final:
         for place, one in enumerate(keys):
             for two in keys[:place]:
                 if not inference.differ(_inserted(two, known), _inserted(one, known), self.kinds):
-                    raise self._equal_keys(two, one)
-
-    def _equal_keys(self, one: ast.Expr, two: ast.Expr) -> DiagnosticError:
-        first, second = (self.module.source.text[each.span.start : each.span.end] for each in (one, two))
-        return self.module.wrong(
-            two.span,
-            f"the keys `{first}` and `{second}` may be equal, and Python keeps only the last of two equal keys",
-            "draw a number for each value first, `k = dipc.choice({0: …, 1: …})`, and use "
-            f"`{first} if k == 0 else {second}`",
-            code=BAD_NOISE,
-        )
+                    first, second = (self.module.source.text[each.span.start : each.span.end] for each in (two, one))
+                    raise (
+                        self.module.wrong(
+                            one.span,
+                            f"the keys `{first}` and `{second}` may be equal, "
+                            "and Python keeps only the last of two equal keys",
+                            "draw a number for each value first, `k = dipc.choice({0: …, 1: …})`, and use "
+                            f"`{first} if k == 0 else {second}`",
+                            code=BAD_NOISE,
+                        )
+                    )
 
     def _check_junctions(self, body: Sequence[ast.Statement]) -> None:
         """Raise DiagnosticError if an operand of `and` or `or` in `body` may be None.

@@ -161,7 +161,9 @@ class Rounding:
         for node in ast.walk(tuple(body)):
             match node:
                 case ast.Compare(left=left, right=right):
-                    self._compared(left, right)
+                    for side in (left, right):
+                        if self._form(side).form is Form.ROUNDED:
+                            self._refuse(side)
                 case ast.Element(index=index):
                     self._index(index)
                 case ast.Assign(target, value) if target.name in self.outputs:
@@ -247,11 +249,6 @@ class Rounding:
         return _ROUNDED
 
     # --- refusals ---------------------------------------------------------------------------------
-
-    def _compared(self, left: ast.Expr, right: ast.Expr) -> None:
-        for side in (left, right):
-            if self._form(side).form is Form.ROUNDED:
-                self._refuse(side)
 
     def _answer(self, output: str, value: ast.Expr) -> None:
         form = self._form(value).form

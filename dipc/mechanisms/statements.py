@@ -396,7 +396,9 @@ class Statements(Expressions):
                     self.assign(held[-1], each, span)
                 for own, kept in zip(targets, held, strict=True):
                     self._assign_held(own, kept, span)
-            case python.Tuple(elts=targets) if (many := self._unpacked(value)) is not None:
+            case python.Tuple(elts=targets) if (
+                many := self.many(value) if isinstance(value, python.Name | python.Subscript) else None
+            ) is not None:
                 if many.counter is not None or many.length.terms or many.length.value != len(targets):
                     raise self.module.wrong(
                         statement,
@@ -411,9 +413,6 @@ class Statements(Expressions):
                     self._assign_held(own, kept, span)
             case _:
                 raise self.module.wrong(statement, f"`{self.module.text(target)}` cannot be assigned here")
-
-    def _unpacked(self, value: python.expr) -> Many | None:
-        return self.many(value) if isinstance(value, python.Name | python.Subscript) else None
 
     def _assign_held(self, target: python.expr, held: ast.Name, span: Span) -> None:
         match target:
@@ -680,7 +679,9 @@ class Statements(Expressions):
         loop = loops[0] if len(loops) == 1 and all(each == loops for _, each in sites) else None
         if isinstance(loop, python.For) and _counts(loop.body, name) is not None:
             array.loop = loop
-            array.partial = _leaves(loop) or not _always_follows(body, created, loop)
+            array.partial = any(
+                isinstance(node, python.Break | python.Return) for each in loop.body for node in python.walk(each)
+            ) or not _always_follows(body, created, loop)
             return
         array.partial = True
         array.counter = self.fresh(f"{array.name}_length")
@@ -1004,7 +1005,11 @@ class Statements(Expressions):
                 self.env[name] = bound
                 if name in self.stores:
                     self._copied(name, bound, span)
-            body = [each for each in function.body if not _is_docstring(each)]
+            body = [
+                each
+                for each in function.body
+                if not (isinstance(each, python.Expr) and isinstance(each.value, python.Constant))
+            ]
             if len(body) == 1 and isinstance(body[0], python.Return) and body[0].value is not None:
                 return self.expr(body[0].value)
             if not _ends(body):
@@ -1230,10 +1235,6 @@ def _appended(body: Sequence[python.stmt]) -> Iterator[str]:
                     yield name
 
 
-def _is_docstring(statement: python.stmt) -> bool:
-    return isinstance(statement, python.Expr) and isinstance(statement.value, python.Constant)
-
-
 def _is_none(statement: python.Return) -> bool:
     value = statement.value
     return value is None or (isinstance(value, python.Constant) and value.value is None)
@@ -1260,10 +1261,6 @@ def _ends(body: Sequence[python.stmt]) -> bool:
             ):
                 return True
     return False
-
-
-def _leaves(loop: python.For) -> bool:
-    return any(isinstance(node, python.Break | python.Return) for each in loop.body for node in python.walk(each))
 
 
 def _always_follows(body: Sequence[python.stmt], created: python.expr, loop: python.For) -> bool:

@@ -76,7 +76,15 @@ class AllowedInputs:
             return self.requires.holds(values)
         except (ZeroDivisionError, IndexError, ValueTooLarge):
             self.formula({slot: values[slot] for slot in self._finite})  # raises at the place in the condition
-            raise DiagnosticError(self._without_value(values)) from None
+            raise DiagnosticError(
+                Diagnostic(
+                    ProgramCode.BAD_PRECONDITION.value,
+                    f"`requires` has no value at an input: `{self.requires.shown}`",
+                    self._core.source.excerpt(self.requires.span),
+                    "required here",
+                    place_notes(self._core, dict(values)),
+                )
+            ) from None
 
     @cached_property
     def is_everything(self) -> bool:
@@ -97,7 +105,17 @@ class AllowedInputs:
                 inside = inner_point(guards, self._whole, self._limits.branches)
                 assert inside is not None, "no set is empty"
                 return {**dict.fromkeys(self._symbolic, _ZERO), **finite, **inside}
-        raise DiagnosticError(self._empty())
+        given = ", ".join(f"{name} = {value}" for name, value in self._core.constants.items())
+        where = f" with {given}" if given else ""
+        raise DiagnosticError(
+            Diagnostic(
+                ProgramCode.BAD_PRECONDITION.value,
+                f"no input satisfies `requires`{where}: `{self.requires.shown}`",
+                self._core.source.excerpt(self.requires.span),
+                "nothing satisfies this",
+                ("a claim about no input would hold trivially: correct the condition, or a constant in it",),
+            )
+        )
 
     def _combinations(self) -> Sequence[Mapping[int, Value]]:
         choices = product(*[finite_values(self._core.slots[slot]) for slot in self._finite])
@@ -105,26 +123,6 @@ class AllowedInputs:
         if len(some) > _MOST_TRIED:
             raise LimitReached("combinations", "the finite inputs have too many combinations to look for an input")
         return [dict(zip(self._finite, values, strict=True)) for values in some]
-
-    def _empty(self) -> Diagnostic:
-        given = ", ".join(f"{name} = {value}" for name, value in self._core.constants.items())
-        where = f" with {given}" if given else ""
-        return Diagnostic(
-            ProgramCode.BAD_PRECONDITION.value,
-            f"no input satisfies `requires`{where}: `{self.requires.shown}`",
-            self._core.source.excerpt(self.requires.span),
-            "nothing satisfies this",
-            ("a claim about no input would hold trivially: correct the condition, or a constant in it",),
-        )
-
-    def _without_value(self, values: Mapping[int, Value]) -> Diagnostic:
-        return Diagnostic(
-            ProgramCode.BAD_PRECONDITION.value,
-            f"`requires` has no value at an input: `{self.requires.shown}`",
-            self._core.source.excerpt(self.requires.span),
-            "required here",
-            place_notes(self._core, dict(values)),
-        )
 
     def _divided(self, finite: Mapping[int, Value]) -> tuple[tuple[Guards, ...], tuple[Guards, ...]]:
         key = tuple((type(finite[slot]), finite[slot]) for slot in self._finite)

@@ -543,7 +543,14 @@ class Exits:
 
     def to_other_answers(self, wanted: Mapping[int, Value]) -> Iterator[Exit]:
         """Yield all exits whose finite outputs differ from `wanted`."""
-        return self._exits((state for state in self.states if not _gives(state, wanted)), ())
+        return self._exits(
+            (
+                state
+                for state in self.states
+                if not all(same_value(state.outputs[slot], value) for slot, value in wanted.items())
+            ),
+            (),
+        )
 
     def _exits(self, states: Iterable[ExitState], balls: Collection[int]) -> Iterator[Exit]:
         for state in states:
@@ -590,10 +597,6 @@ def exits(
 def values_key(values: Iterable[object]) -> object:
     """Return a key for `values` that is equal exactly for equal values; unlike in Python, true is not equal to 1."""
     return tuple([(isinstance(value, bool), value) for value in values])
-
-
-def _gives(state: ExitState, wanted: Mapping[int, Value]) -> bool:
-    return all(same_value(state.outputs[slot], value) for slot, value in wanted.items())
 
 
 # --- Answers with many runs that are not united -----------------------------------------------------------------------

@@ -30,7 +30,7 @@ from dipc.noise.law import Weighted
 from dipc.program.exits import Exit, Exits, exits
 from dipc.program.nearness import Nearness
 from dipc.program.program import Cells, Probabilities, Program
-from dipc.text.core import Value, show_value
+from dipc.text.core import show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, bad_input, listing
 from dipc.text.program import CoreProgram
 
@@ -196,7 +196,15 @@ class ExpectedErrors(Probabilities):
                 if not reached.shares:
                     continue
                 if distance is None:
-                    raise DiagnosticError(_infinite(answer))
+                    text = ", ".join(map(show_value, answer))
+                    note = "`metric { output: discrete; }` counts every other answer as 1"
+                    raise DiagnosticError(
+                        Diagnostic(
+                            "E1803",
+                            f"the answer ({text}) is possible and infinitely far from the right one",
+                            notes=(note,),
+                        )
+                    )
                 factor = self._error.moment.of_gap(distance)
                 yield from (_times(share, factor) for share in reached.shares)
 
@@ -360,7 +368,12 @@ class _Area:
                 z = ExpPoly.term(1, 0, -self.noises[place].rate)
                 value = value + Quotient(z * (2 * c * c), (one - z) * (one - z))
             return value
-        (noise,), ((_, c),) = self._alone()
+        if len(self.noises) != 1 or not self.noises[0].law.exponential_tails:
+            raise OutsideFragment(
+                "the expected error of an int output is known for one discrete Laplace noise, and with `--moment 2` "
+                "for sums; a finite domain and `metric { output: linf; }` cover other outputs"
+            )
+        (noise,), ((_, c),) = self.noises, self.coefficients
         if self.constraints:
             return self._between_numbers(noise, c, moment)
         z = ExpPoly.term(1, 0, -noise.rate)
@@ -406,14 +419,6 @@ class _Area:
             total = total + (part if farthest is None else part - _tail(polynomial, farthest + 1, noise.rate))
         z, one = ExpPoly.term(1, 0, -noise.rate), ExpPoly.ONE
         return total * Quotient(one, (one + z) * (one - z) * (one - z))
-
-    def _alone(self) -> tuple[tuple[Noise, ...], tuple[tuple[int, Fraction], ...]]:
-        if len(self.noises) != 1 or not self.noises[0].law.exponential_tails:
-            raise OutsideFragment(
-                "the expected error of an int output is known for one discrete Laplace noise, and with `--moment 2` "
-                "for sums; a finite domain and `metric { output: linf; }` cover other outputs"
-            )
-        return self.noises, self.coefficients
 
 
 def _range_of(constraints: Sequence[Halfspace], mean: Fraction) -> tuple[int | None, int | None]:
@@ -468,9 +473,3 @@ def _weighted(weight: Closed | None, factor: Closed) -> Closed:
 
 def _times(share: Share, factor: Fraction) -> Share:
     return Share(_weighted(share.weight, ExpPoly.constant(factor)), share.events)
-
-
-def _infinite(answer: Sequence[Value]) -> Diagnostic:
-    text = ", ".join(map(show_value, answer))
-    note = "`metric { output: discrete; }` counts every other answer as 1"
-    return Diagnostic("E1803", f"the answer ({text}) is possible and infinitely far from the right one", notes=(note,))

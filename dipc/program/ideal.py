@@ -505,13 +505,10 @@ class Ideal:
         for own in self.core.outputs:
             value = wanted.get(own, exit_state.outputs.get(own))
             if value is None:
-                raise DiagnosticError(self._partial(self.core.slots[own].name, finite, guards))
+                inside = inner_point(guards, frozenset(self.whole_inputs), self.program.limits.branches) or {}
+                raise DiagnosticError(undefined(self.program.core, self.core.slots[own].name, {**finite, **inside}))
             answer.append(self._translate(value) if isinstance(value, Affine) else value)
         return Region(guards, tuple(answer))
-
-    def _partial(self, output: str, finite: Mapping[int, Value], guards: tuple[Constraint, ...]) -> Diagnostic:
-        inside = inner_point(guards, frozenset(self.whole_inputs), self.program.limits.branches) or {}
-        return undefined(self.program.core, output, {**finite, **inside})
 
     def _translate_constraint(self, item: Constraint) -> Constraint:
         key = item, item.op, item.difference

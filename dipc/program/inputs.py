@@ -249,10 +249,21 @@ def table_of(program: Program, inputs: Inputs, progress: Progress | None) -> Tab
     """
     ideal = ideals.Ideal(program)
     if isinstance(inputs, AllInputs):
-        raise DiagnosticError(_infinite())
+        notes = ("give ranges: `q = -1..1`", "`--inputs all` asks for a proof about all inputs at once")
+        raise DiagnosticError(Diagnostic("E1112", "all inputs cannot be written as a table", notes=notes))
     count = inputs.count if isinstance(inputs, FiniteInputs) else len(inputs.rows)
     if count > program.limits.rows:
-        raise DiagnosticError(_too_many(count, program.limits.rows))
+        raise DiagnosticError(
+            Diagnostic(
+                "E1113",
+                f"there are {count} inputs, more than the limit of {program.limits.rows} rows",
+                notes=(
+                    "give smaller ranges, or a larger limit: `--limit rows=N`",
+                    "`dipc check --inputs ... --classes` decides classes of inputs with equal obligations, "
+                    "not each row",
+                ),
+            )
+        )
     rows = PackedRows(len(program.core.inputs), len(program.core.outputs))
     for number, cells in enumerate(_rows(inputs, ideal)):
         if progress is not None and number % _PROGRESS_ROWS == 0:
@@ -339,19 +350,3 @@ def contradiction(program: Program, row: Row, answer: tuple[Value, ...]) -> Diag
                 notes=("correct one of the two, or give the distance to disagreement in a column `dd`",),
             )
     return None
-
-
-def _infinite() -> Diagnostic:
-    notes = ("give ranges: `q = -1..1`", "`--inputs all` asks for a proof about all inputs at once")
-    return Diagnostic("E1112", "all inputs cannot be written as a table", notes=notes)
-
-
-def _too_many(count: int, limit: int) -> Diagnostic:
-    return Diagnostic(
-        "E1113",
-        f"there are {count} inputs, more than the limit of {limit} rows",
-        notes=(
-            "give smaller ranges, or a larger limit: `--limit rows=N`",
-            "`dipc check --inputs ... --classes` decides classes of inputs with equal obligations, not each row",
-        ),
-    )

@@ -384,7 +384,9 @@ def distance_of_values(kind: str, output: Sequence[Value], answer: Sequence[Valu
     equal = all(same_value(one, two) for one, two in pairs)
     if equal or kind == "discrete":
         return Fraction(0 if equal else 1)
-    if kind == "linf" and all(_are_numbers(one, two) or same_value(one, two) for one, two in pairs):
+    if kind == "linf" and all(
+        (isinstance(one, Fraction) and isinstance(two, Fraction)) or same_value(one, two) for one, two in pairs
+    ):
         gaps = [abs(one - two) for one, two in pairs if isinstance(one, Fraction) and isinstance(two, Fraction)]
         return max(gaps, default=Fraction(0))
     return None
@@ -421,10 +423,6 @@ def place_notes(program: CoreProgram, inputs: Mapping[int, Answer]) -> tuple[str
         if not isinstance(value, Affine)
     ]
     return (f"this happens at the input {', '.join(assignments)}",) if assignments else ()
-
-
-def _are_numbers(one: Value, two: Value) -> bool:
-    return isinstance(one, Fraction) and isinstance(two, Fraction)
 
 
 def _not_finite(name: str) -> Diagnostic:

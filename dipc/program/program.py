@@ -211,22 +211,14 @@ class Probabilities:
         plan = self._plan(inputs, outputs)
         return plan.exits if plan.graph is None else None
 
-    def _plan_key(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[object, ...]:
-        """Return a key of a row; the program is explored only once for all rows with the same key.
+    # --- plans: once for each combination of finite inputs and wanted outputs --------------------------
 
-        A row has the cells `inputs` and `outputs`. The key consists of the finite cells, and of whether each real or
-        int output is given.
-        """
-        return (
+    def _plan(self, inputs: Sequence[Cell], outputs: Cells) -> _Plan:
+        key = (
             *[inputs[position] for position in self._finite_inputs],
             *[outputs[position] for position in self._finite_outputs],
             *[outputs[position] is None for position in self._real_outputs],
         )
-
-    # --- plans: once for each combination of finite inputs and wanted outputs --------------------------
-
-    def _plan(self, inputs: Sequence[Cell], outputs: Cells) -> _Plan:
-        key = self._plan_key(inputs, outputs)
         plan = self._plans.get(key)
         if plan is None:
             begun = perf_counter()

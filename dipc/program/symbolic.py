@@ -644,7 +644,10 @@ class SymbolicRun:
         range_ = self.table.ranges[node]
         if isinstance(declared, DomType) and not range_.is_within(declared.values):
             raise NotApplicable(f"`{self._slots[slot].name}` may leave its domain")
-        if declared is BaseType.INT and not (range_.whole or range_.is_within(_integers_of(range_))):
+        if declared is BaseType.INT and not (
+            range_.whole
+            or range_.is_within([v for _, v in range_.listed or () if isinstance(v, Fraction) and v.denominator == 1])
+        ):
             raise NotApplicable(f"`{self._slots[slot].name}` may not be an integer")
         return node
 
@@ -726,10 +729,6 @@ def domain_range(slot: Slot) -> ValueRange:
         case BaseType.INT:
             return ValueRange(None, whole=True)
     return _ANY
-
-
-def _integers_of(range_: ValueRange) -> list[Value]:
-    return [v for _, v in range_.listed or () if isinstance(v, Fraction) and v.denominator == 1]
 
 
 def _meeting_places(flow: Flow) -> dict[int, int]:

@@ -144,7 +144,13 @@ class Elaborator(References):
             case ast.Eps():
                 return self._eps(expr.span)
             case ast.Drawn():
-                return self._drawn_here(expr)
+                self.findings.report(
+                    ProgramCode.WRONG_DISTRIBUTION,
+                    expr.span,
+                    f"`{self.findings.snippet(expr.span)}` draws a random value, which is not possible here",
+                    notes=("draw it by a statement before, `r <- Lap(eps/2, 0)`, and use the variable here",),
+                )
+                return UNKNOWN
             case _:
                 assert_never(expr)
 
@@ -260,15 +266,6 @@ class Elaborator(References):
 
         result = ast.rewritten(tree, change)
         return None if wrong else result
-
-    def _drawn_here(self, expr: ast.Drawn) -> Unknown:
-        self.findings.report(
-            ProgramCode.WRONG_DISTRIBUTION,
-            expr.span,
-            f"`{self.findings.snippet(expr.span)}` draws a random value, which is not possible here",
-            notes=("draw it by a statement before, `r <- Lap(eps/2, 0)`, and use the variable here",),
-        )
-        return UNKNOWN
 
     def _eps(self, span: Span) -> Typed:
         value = self.scope.eps.use()
@@ -389,7 +386,14 @@ class Elaborator(References):
                 return Concrete(ValueKind.BOOL, fold(DomOp(expr.op.value), (left.expr, right.expr), expr.span))
             return self.relation(expr.span, expr.op, left, right)
         if left.kind is not right.kind:
-            self._incomparable(expr, left, right)
+            chained = isinstance(expr.left, ast.Compare) or isinstance(expr.right, ast.Compare)
+            self.findings.report(
+                ProgramCode.MISMATCH,
+                expr.span,
+                f"`{self.findings.snippet(expr.left.span)}` is {left.kind.value} and "
+                f"`{self.findings.snippet(expr.right.span)}` is {right.kind.value}: they cannot be compared",
+                notes=("write `a < b and b < c` for two comparisons",) if chained else ("compare values of one kind",),
+            )
             return UNKNOWN
         if expr.op not in (CompareOp.EQ, CompareOp.NE):
             what = "truth values" if left.kind is ValueKind.BOOL else "domain names"
@@ -427,16 +431,6 @@ class Elaborator(References):
             return self._too_large(span)
         first, second = (show_affine(affine(side, span), self.scope.slots) for side in (left, right))
         return LinearComparison(difference, op, first, second)
-
-    def _incomparable(self, expr: ast.Compare, left: Concrete | AffineExpr, right: Concrete | AffineExpr) -> None:
-        chained = isinstance(expr.left, ast.Compare) or isinstance(expr.right, ast.Compare)
-        self.findings.report(
-            ProgramCode.MISMATCH,
-            expr.span,
-            f"`{self.findings.snippet(expr.left.span)}` is {left.kind.value} and "
-            f"`{self.findings.snippet(expr.right.span)}` is {right.kind.value}: they cannot be compared",
-            notes=("write `a < b and b < c` for two comparisons",) if chained else ("compare values of one kind",),
-        )
 
     # --- arithmetic --------------------------------------------------------------------------------
 

@@ -302,7 +302,15 @@ class _Clamps:
                 case ast.Ranged():
                     inner = [each for each in walk(node.body) if isinstance(each, ast.Ranged)]
                     clear = all(each.variable != node.variable for each in inner)
-                    if node.function != "sum" or base is None or not clear or not self._has_cases(node.body):
+                    if (
+                        node.function != "sum"
+                        or base is None
+                        or not clear
+                        or not any(
+                            isinstance(each, ast.Call) and each.function in _BY_CASES and self._base(each) is not None
+                            for each in walk(node.body)
+                        )
+                    ):
                         return node
                     return self._total(node, base, before)
                 case ast.Call(function, arguments) if function in _BY_CASES and base is not None:
@@ -343,12 +351,6 @@ class _Clamps:
     @staticmethod
     def _has_range(expr: ast.Expr) -> bool:
         return any(isinstance(each, ast.Ranged) for each in walk(expr))
-
-    def _has_cases(self, expr: ast.Expr) -> bool:
-        return any(
-            isinstance(each, ast.Call) and each.function in _BY_CASES and self._base(each) is not None
-            for each in walk(expr)
-        )
 
 
 def _listed(distribution: ast.Distribution) -> tuple[ast.Expr, ...]:
@@ -416,10 +418,18 @@ def with_noiseless_ideal(program: ast.ProgramTree, source: SourceText) -> ast.Pr
     if not any(isinstance(each, ast.IdealDecl) and each.noiseless for each in program.declarations):
         return program
     undetermined = [node for node in ast.walk(program.body) if has_no_mean(node)]
-    mistakes = [
-        _off_center(node, source) if isinstance(node, ast.NoiseExpr) else _undetermined(node.span, source)
-        for node in undetermined
-    ]
+    mistakes = []
+    for node in undetermined:
+        notes = (
+            "write the exact answer as a program of its own, `ideal { out <- x }`, in place of `ideal { noiseless }`",
+        )
+        if isinstance(node, ast.NoiseExpr):
+            message = f"the mean of `{node.law.keyword}` is known only if the ends of its support are -b and b"
+            label = "a random value whose mean depends on eps"
+            notes = ("write the ends as `-b` and `b`", *notes)
+        else:
+            message, label = "`choose` has no meaning without noise", "a random value that has no mean"
+        mistakes.append(Diagnostic("E0309", message, source.excerpt(node.span), label, notes))
     if mistakes:
         raise DiagnosticError(*mistakes)
     removal = _Removal(program)
@@ -434,16 +444,6 @@ def with_noiseless_ideal(program: ast.ProgramTree, source: SourceText) -> ast.Pr
         for each in program.declarations
     )
     return replace(program, declarations=declarations)
-
-
-def _undetermined(span: Span, source: SourceText) -> Diagnostic:
-    return Diagnostic(
-        "E0309",
-        "`choose` has no meaning without noise",
-        source.excerpt(span),
-        "a random value that has no mean",
-        ("write the exact answer as a program of its own, `ideal { out <- x }`, in place of `ideal { noiseless }`",),
-    )
 
 
 def has_no_mean(node: object) -> bool:
@@ -473,19 +473,6 @@ def _number(expr: ast.Expr) -> Fraction | None:
             return above / below if above is not None and below else None
         case _:
             return None
-
-
-def _off_center(noise: ast.NoiseExpr, source: SourceText) -> Diagnostic:
-    return Diagnostic(
-        "E0309",
-        f"the mean of `{noise.law.keyword}` is known only if the ends of its support are -b and b",
-        source.excerpt(noise.span),
-        "a random value whose mean depends on eps",
-        (
-            "write the ends as `-b` and `b`",
-            "write the exact answer as a program of its own, `ideal { out <- x }`, in place of `ideal { noiseless }`",
-        ),
-    )
 
 
 def _expected(noise: ast.NoiseExpr) -> ast.Expr:

@@ -331,7 +331,8 @@ class StatementLowering:
                 self._emit(Store(target, typed, span))
                 return True
             case BaseType.BOOL if isinstance(typed, Junction):
-                self._store_by_jumps(target, typed, span)
+                yes, no = (Store(target, Const(truth), span) for truth in (True, False))
+                self._either(typed, span, lambda: self._emit(yes), lambda: self._emit(no))
                 return True
             case DomType() | BaseType.INT | BaseType.REAL as type_ if kind_of(type_) in NUMERIC and is_condition(typed):
                 return self._store(place, counted(typed, statement.value.span), statement)
@@ -406,10 +407,6 @@ class StatementLowering:
         second = first is not False and otherwise()
         assembler.place(end)
         return second is not False
-
-    def _store_by_jumps(self, target: Target, condition: Junction, span: Span) -> None:
-        yes, no = (Store(target, Const(truth), span) for truth in (True, False))
-        self._either(condition, span, lambda: self._emit(yes), lambda: self._emit(no))
 
     def _by_cases(self, value: Typed, span: Span, emit: Callable[[Typed], bool]) -> bool:
         """Call `emit` for each expression that `value` may be equal to, each in a branch of its own.
