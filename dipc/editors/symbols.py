@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
@@ -68,7 +68,11 @@ def symbol_at(text: str, offset: int) -> Symbol | None:
     except DiagnosticError:
         return None
     name = text[span.start : span.end]
-    known = [s for s in _declared(text, program) if s.name == name and (s.scope is None or _inside(span, s.scope))]
+    known = [
+        s
+        for s in _declared(text, program)
+        if s.name == name and (s.scope is None or (s.scope.start <= span.start and span.end <= s.scope.end))
+    ]
     return min(known, key=lambda s: len(text) if s.scope is None else s.scope.end - s.scope.start, default=None)
 
 
@@ -136,7 +140,11 @@ def _of_declarations(
                     name = declarator.name
                     place = Span(declarator.span.start, declarator.span.start + len(name))
                     signature = f"{role.value} {_slice(text, declarator.span)} : {written}"
-                    yield Symbol(name, place, scope, signature, tuple(dict.fromkeys(_laws(text, name, body))))
+                    draws = [
+                        each for each in walk(tuple(body)) if isinstance(each, Sample) and each.target.name == name
+                    ]
+                    laws = tuple(dict.fromkeys(_slice(text, each.span) for each in draws))
+                    yield Symbol(name, place, scope, signature, laws)
                 yield from _values(kind, scope, "of its type")
             case _:
                 pass
@@ -157,19 +165,9 @@ def _of_loops(text: str, body: Sequence[Statement]) -> Iterator[Symbol]:
             yield Symbol(node.variable, place, node.span, f"for {node.variable} in {bounds}")
 
 
-def _laws(text: str, name: str, body: Sequence[Statement]) -> Iterator[str]:
-    for node in walk(tuple(body)):
-        if isinstance(node, Sample) and node.target.name == name:
-            yield _slice(text, node.span)
-
-
 def _last(text: str, name: str, start: int, end: int) -> Span:
     *_, matched = re.finditer(rf"\b{re.escape(name)}\b", text[start:end])
     return Span(start + matched.start(), start + matched.end())
-
-
-def _inside(span: Span, scope: Span) -> bool:
-    return scope.start <= span.start and span.end <= scope.end
 
 
 def _slice(text: str, span: Span) -> str:
@@ -278,10 +276,9 @@ def probabilities(text: str) -> str | None:
         return None
     if not any(value is not None for outcome in outcomes for value in outcome.output.values()):
         return None
-    lines = [f"{_answer(outcome.output)}: {outcome.probability}" for outcome in outcomes]
+    lines = []
+    for outcome in outcomes:
+        answer = ", ".join(f"{name} = {value}" for name, value in outcome.output.items() if value is not None)
+        lines.append(f"{answer}: {outcome.probability}")
     more = len(lines) - _MOST_ANSWERS
     return "\n".join([*lines[:_MOST_ANSWERS], *([f"and {more} more"] if more > 0 else [])])
-
-
-def _answer(output: Mapping[str, str | None]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in output.items() if value is not None)

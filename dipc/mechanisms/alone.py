@@ -435,10 +435,6 @@ def _builtins(steps: _Steps) -> dict[str, Any]:
     return names
 
 
-def _pow(left: Any, right: Any) -> Any:
-    return _power(left, right)
-
-
 def _float(value: Any = 0) -> Any:
     """Return `value` unchanged if it is an int or a Fraction, and otherwise as a float.
 
@@ -454,7 +450,7 @@ _BUILTINS: Mapping[str, Any] = {
         *(reversed, round, set, sorted, str, sum, tuple, zip),
         *(ArithmeticError, AssertionError, Exception, IndexError, KeyError, TypeError, ValueError, ZeroDivisionError),
     )
-} | {"pow": _pow, "float": _float, "True": True, "False": False, "None": None}
+} | {"pow": _power, "float": _float, "True": True, "False": False, "None": None}
 
 
 # --- modules that its names stand for -----------------------------------------------------------------------

@@ -655,15 +655,13 @@ class Expressions:
                     for each in (one, two)
                 ):
                     raise self.module.wrong(node, "`is` compares with None only", "write `==`")
-                condition = self._compared(kind, side(index), side(index + 1), span)
+                left, right = side(index), side(index + 1)
+                if isinstance(left, ast.Truth):
+                    left, right = right, left  # with a truth value only `==` and `!=` make sense
+                condition = ast.Compare(kind, left, right, span)
             result = condition if result is None else ast.Binary(BinaryOp.AND, result, condition, span)
         assert result is not None
         return result
-
-    def _compared(self, kind: CompareOp, left: ast.Expr, right: ast.Expr, span: Span) -> ast.Expr:
-        if isinstance(left, ast.Truth):
-            left, right = right, left  # with a truth value only `==` and `!=` make sense
-        return ast.Compare(kind, left, right, span)
 
     def _member(self, node: python.expr, left: ast.Expr, right: python.expr, span: Span) -> ast.Expr:
         if not isinstance(right, python.Tuple | python.List | python.Set) or not right.elts:

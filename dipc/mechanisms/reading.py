@@ -259,7 +259,12 @@ class _Header:
         name = node.name if node.name not in RESERVED else f"{node.name}_"
         tree = ast.ProgramTree(name, tuple(declarations), statements_of, module.span(node))
         tree = with_noiseless_ideal(unmarked(tree), module.source)
-        arguments = {arg: each.name for arg, (each, _, _) in zip(self._arguments(), inputs, strict=True)}
+        names = [
+            each.arg
+            for each in (*node.args.args, *node.args.kwonlyargs)
+            if each.arg != "eps" and not self._is_constant(each)
+        ]
+        arguments = {arg: each.name for arg, (each, _, _) in zip(names, inputs, strict=True)}
         accepted = Accepted(
             module,
             node,
@@ -272,11 +277,6 @@ class _Header:
             (lambda given: _Header(module, node, given).reading()) if final.depends_on_constants else None,
         )
         return replace(module.source, tree=tree, program_text=print_program(tree), accepted=accepted)
-
-    def _arguments(self) -> Iterator[str]:
-        for each in (*self.node.args.args, *self.node.args.kwonlyargs):
-            if each.arg != "eps" and not self._is_constant(each):
-                yield each.arg
 
     def _argument_constants(self) -> frozenset[str]:
         return frozenset(
@@ -732,15 +732,13 @@ class _Final:
             for two in keys[:place]:
                 if not inference.differ(_inserted(two, known), _inserted(one, known), self.kinds):
                     first, second = (self.module.source.text[each.span.start : each.span.end] for each in (two, one))
-                    raise (
-                        self.module.wrong(
-                            one.span,
-                            f"the keys `{first}` and `{second}` may be equal, "
-                            "and Python keeps only the last of two equal keys",
-                            "draw a number for each value first, `k = dipc.choice({0: …, 1: …})`, and use "
-                            f"`{first} if k == 0 else {second}`",
-                            code=BAD_NOISE,
-                        )
+                    raise self.module.wrong(
+                        one.span,
+                        f"the keys `{first}` and `{second}` may be equal, "
+                        "and Python keeps only the last of two equal keys",
+                        "draw a number for each value first, `k = dipc.choice({0: …, 1: …})`, and use "
+                        f"`{first} if k == 0 else {second}`",
+                        code=BAD_NOISE,
                     )
 
     def _check_junctions(self, body: Sequence[ast.Statement]) -> None:

@@ -165,7 +165,13 @@ class Rounding:
                         if self._form(side).form is Form.ROUNDED:
                             self._refuse(side)
                 case ast.Element(index=index):
-                    self._index(index)
+                    if self._form(index).form is not Form.INT:
+                        raise self.module.wrong(
+                            index.span,
+                            "an index must be an int: Python raises a TypeError for any other number",
+                            "write an int, or compute with `//`",
+                            code=UNKNOWN_TYPE,
+                        )
                 case ast.Assign(target, value) if target.name in self.outputs:
                     self._answer(target.name, value)
                 case ast.Sample(target, ast.Choose(arms=arms)) if target.name in self.outputs:
@@ -256,15 +262,6 @@ class Rounding:
             self._refuse(value)
         if form is Form.FLOAT and self.kinds[output].base != "real":
             self._refuse(value, "is a float in Python, and an answer here is an int or a Fraction")
-
-    def _index(self, index: ast.Expr) -> None:
-        if self._form(index).form is not Form.INT:
-            raise self.module.wrong(
-                index.span,
-                "an index must be an int: Python raises a TypeError for any other number",
-                "write an int, or compute with `//`",
-                code=UNKNOWN_TYPE,
-            )
 
     def _refuse(
         self, tree: ast.Expr, why: str = "is rounded by Python, and the comparison or answer depends on it"

@@ -214,7 +214,9 @@ class Statements(Expressions):
     def _return_none(self, statement: python.stmt, span: Span) -> None:
         self.returns_none = self.returns_none or statement
         if self.answers is None and not any(
-            isinstance(node, python.Return) and not _is_none(node) for node in own_nodes(self.frames[0].node.body)
+            isinstance(node, python.Return)
+            and not (node.value is None or (isinstance(node.value, python.Constant) and node.value.value is None))
+            for node in own_nodes(self.frames[0].node.body)
         ):
             self.answers = (Answer("out", None),)
         self._mark(None, span)
@@ -579,7 +581,11 @@ class Statements(Expressions):
                 if many is None:
                     raise self.module.wrong(value, "a slice needs a list of a known length", "write a loop")
                 array = Array(self.fresh(name), many.length)
-                self.write_loop(many, span, lambda k, item: self._element_copied(array, k, item, span))
+                self.write_loop(
+                    many,
+                    span,
+                    lambda k, item: self.emit(ast.Assign(ast.Element(array.name, k, span), _plain(item), span)),
+                )
             case python.Call(func=python.Name(id="sorted"), args=[inner], keywords=keywords):
                 array = self._sorted(name, value, inner, keywords, span)
             case python.Call(func=python.Name(id="list"), args=[inner]):
@@ -588,9 +594,6 @@ class Statements(Expressions):
                 return None
         self.register(array)
         return array
-
-    def _element_copied(self, array: Array, k: ast.Expr, item: Item, span: Span) -> None:
-        self.emit(ast.Assign(ast.Element(array.name, k, span), _plain(item), span))
 
     def _filtered(self, name: str, element: python.expr, generator: python.comprehension, span: Span) -> Array:
         """Return the list `[element for x in q if …]` as an array for the variable `name`; it grows with each element.
@@ -858,7 +861,9 @@ class Statements(Expressions):
             first = bound_of(_plain(many.item(number(0, span))), self.constants)
             assert first is not None, "the ends of the loop are sums of constants"
             low = first
-            self.ordinals[id(statement)] = _minus(offset, low, span)
+            from_zero = not low.terms and not low.constant
+            ordinal = offset if from_zero else ast.Binary(BinaryOp.SUBTRACT, offset, low.expression(span), span)
+            self.ordinals[id(statement)] = ordinal
         else:
             self.ordinals[id(statement)] = offset
         appended = [array for array in self.arrays if array.loop is statement and array.loop_variable is None]
@@ -1161,12 +1166,6 @@ def _plain_range(statement: python.For) -> bool:
     return False
 
 
-def _minus(offset: ast.Expr, low: ConstantSum, span: Span) -> ast.Expr:
-    if not low.terms and not low.constant:
-        return offset
-    return ast.Binary(BinaryOp.SUBTRACT, offset, low.expression(span), span)
-
-
 def _negated(condition: ast.Expr) -> ast.Expr:
     match condition:
         case ast.Unary(op=UnaryOp.NOT, operand=operand):
@@ -1233,11 +1232,6 @@ def _appended(body: Sequence[python.stmt]) -> Iterator[str]:
             match node:
                 case python.Attribute(value=python.Name(id=name), attr="append"):
                     yield name
-
-
-def _is_none(statement: python.Return) -> bool:
-    value = statement.value
-    return value is None or (isinstance(value, python.Constant) and value.value is None)
 
 
 def _jumps(statement: python.stmt) -> bool:

@@ -467,27 +467,22 @@ class Inference:
             if kinds == before:
                 break
         else:
-            self._grows(before, kinds, spelling)
+            for each in self._assigned:
+                if before.get(each.name) != kinds.get(each.name):
+                    self._ask(each.span, spelling(each.name))
         for each in self._assigned:
             if each.name not in kinds or not self._is_found(each, kinds):
-                self._require_without_eps(each, spelling(each.name))
+                if any(isinstance(node, ast.Eps) for node in ast.walk(each.value)):
+                    raise self.module.wrong(
+                        each.span,
+                        f"`{spelling(each.name)}` is computed from eps, which only noise and weights may contain",
+                        "return the value without eps, such as a count, and compute with eps what is released "
+                        "afterwards: privacy stays the same, and gamma is scaled in the same way",
+                        "for one eps, write numbers in place of eps, such as `Fraction(3, 2)`",
+                        code=UNKNOWN_TYPE,
+                    )
                 self._ask(each.span, spelling(each.name))
         return kinds
-
-    def _require_without_eps(self, assigned: _Assigned, name: str) -> None:
-        """Raise DiagnosticError if the value of `assigned` is computed from eps: no domain can hold such values.
-
-        `name` is the variable's name in the message.
-        """
-        if any(isinstance(node, ast.Eps) for node in ast.walk(assigned.value)):
-            raise self.module.wrong(
-                assigned.span,
-                f"`{name}` is computed from eps, which only noise and weights may contain",
-                "return the value without eps, such as a count, and compute with eps what is released afterwards: "
-                "privacy stays the same, and gamma is scaled in the same way",
-                "for one eps, write numbers in place of eps, such as `Fraction(3, 2)`",
-                code=UNKNOWN_TYPE,
-            )
 
     def _is_found(self, assigned: _Assigned, kinds: Mapping[str, Kind]) -> bool:
         """Return True if the type of the variable in `assigned` is declared, or can be computed from this assignment.
@@ -504,11 +499,6 @@ class Inference:
             self._kind_of_tree(tree, kinds, ranges) is not None
             for tree in (assigned.value, *((step[0],) if step is not None else ()))
         )
-
-    def _grows(self, before: Mapping[str, Kind], kinds: Mapping[str, Kind], spelling: Callable[[str], str]) -> None:
-        for each in self._assigned:
-            if before.get(each.name) != kinds.get(each.name):
-                self._ask(each.span, spelling(each.name))
 
     def _ask(self, span: Span, name: str) -> None:
         raise self.module.wrong(

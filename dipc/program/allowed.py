@@ -139,11 +139,10 @@ class AllowedInputs:
         """
         values: dict[int, Answer] = {**self._symbolic, **{slot: finite[slot] for slot in self._finite}}
         read = [values[place.slot] for place in self._formula.places]
-        (formula,) = formula_conditions(self._core, self._formula, read, values, self._is_whole)
+        (formula,) = formula_conditions(
+            self._core, self._formula, read, values, lambda form: form.inputs[0][0] in self._whole
+        )
         return formula
-
-    def _is_whole(self, form: Affine) -> bool:
-        return form.inputs[0][0] in self._whole
 
     def _sets_of(self, formula: Formula) -> tuple[Guards, ...]:
         try:

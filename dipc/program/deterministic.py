@@ -94,7 +94,8 @@ class DeterministicRun:
             case Store(target=target, value=expr):
                 return self._assignment(target, _computed(expr), follow)
             case Branch(condition=condition, then=then, otherwise=otherwise):
-                return _branch(_computed(condition), landing[then], landing[otherwise])
+                test, yes, no = _computed(condition), landing[then], landing[otherwise]
+                return lambda values: yes if test(values) else no
             case Jump(target=goal):
                 return lambda _, there=landing[goal]: there  # type: ignore[misc]
             case _:
@@ -128,10 +129,6 @@ def runs_at_once(flow: Flow) -> bool:
 
 def _refused(_: _Values) -> int:
     raise NotApplicable
-
-
-def _branch(condition: Callable[[_Values], Value], then: int, otherwise: int) -> Callable[[_Values], int]:
-    return lambda values: then if condition(values) else otherwise
 
 
 # --- expressions -------------------------------------------------------------------------------------

@@ -31,7 +31,6 @@ from dipc.chain.state import (
     Fault,
     Mark,
     NoiseWeight,
-    SlotValue,
     State,
     Unfinished,
     Waiting,
@@ -381,7 +380,10 @@ class _Counting:
         for number in range(highest + 1):
             state = self._ended(end.assign(self._counter, domain[self._base + number], end.label))
             if all(state.values[slot] == value for slot, value in self._wanted.items()):
-                outputs = tuple(_shown(state.values[slot]) for slot in observed)
+                outputs = tuple(
+                    None if isinstance(value := state.values[slot], Mark | Waiting | Unfinished) else value
+                    for slot in observed
+                )
                 by_outputs.setdefault(outputs, []).append(number)
         sums = absorption.SumOfIncrements(factors, limits)
         states = tuple(
@@ -465,10 +467,6 @@ class _Counting:
                 raise NotApplicable
             state = after.state
         return state
-
-
-def _shown(value: SlotValue) -> Value | Affine | None:
-    return None if isinstance(value, Mark | Waiting | Unfinished) else value
 
 
 # --- The exits of a program: guards on its inputs, the weight of its choices, and an event over its noises ------------

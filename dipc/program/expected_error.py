@@ -81,7 +81,11 @@ def measured(program: Program, moment: int, output: str | None = None) -> Measur
     if moment not in (1, 2):
         raise ValueError(f"the moment must be 1 or 2, not {moment}")
     kind = Moment(moment)
-    numeric = {core.slots[slot].name: position for position, slot in enumerate(core.outputs) if _is_numeric(core, slot)}
+    numeric = {
+        slot.name: position
+        for position, slot in enumerate(core.output_slots)
+        if slot.is_symbolic or all(isinstance(value, Fraction) for value in finite_values(slot))
+    }
     if output is not None:
         if output not in numeric:
             known = ", ".join(f"`{name}`" for name in numeric) or "there is none"
@@ -100,11 +104,6 @@ def measured(program: Program, moment: int, output: str | None = None) -> Measur
     outputs += "" if numeric else ", which is not a number" if len(core.outputs) == 1 else ", none of them a number"
     message = f"an expected error is about one output that is a number, but `{core.name}` has {outputs}"
     raise bad_input("E1803", message, *advice)
-
-
-def _is_numeric(core: CoreProgram, slot: int) -> bool:
-    slot_ = core.slots[slot]
-    return slot_.is_symbolic or all(isinstance(value, Fraction) for value in finite_values(slot_))
 
 
 def _has_symbolic(core: CoreProgram) -> bool:

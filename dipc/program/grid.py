@@ -15,6 +15,7 @@ away move by s along one input, for each s.
 
 from __future__ import annotations
 
+import operator
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -263,7 +264,8 @@ class _RunOfAll:
             case Store(target=target, value=expr):
                 self.assign(target, self.value(expr, inputs), inputs)
             case Branch(condition=condition, then=then, otherwise=otherwise):
-                yield from self._branches(self.value(condition, inputs), landing[then], landing[otherwise])
+                for value, there in self.value(condition, inputs).items():
+                    yield landing[then if value else otherwise], there
                 return
             case Jump(target=goal):
                 yield landing[goal], inputs
@@ -271,10 +273,6 @@ class _RunOfAll:
             case _:
                 raise NotApplicable
         yield landing[label + 1], inputs
-
-    def _branches(self, condition: _ByValue, then: int, otherwise: int) -> Iterator[tuple[int, int]]:
-        for value, there in condition.items():
-            yield (then if value else otherwise), there
 
     def assign(self, target: Target, values: _ByValue, inputs: int) -> None:
         for slot, there in self._targets(target, inputs):
@@ -359,12 +357,10 @@ class _RunOfAll:
     def _sum(self, expr: AffineExpr, inputs: int) -> _ByValue:
         total = self.value(expr.constant, inputs)
         for coefficient, variable in expr.terms:
-            term = self._product(self.value(coefficient, inputs), self.value(variable, inputs))
-            total = self._combined(total, term, lambda one, other: one + other)
+            factor, value = self.value(coefficient, inputs), self.value(variable, inputs)
+            term = self._combined(factor, value, operator.mul)
+            total = self._combined(total, term, operator.add)
         return total
-
-    def _product(self, one: _ByValue, other: _ByValue) -> _ByValue:
-        return self._combined(one, other, lambda factor, value: factor * value)
 
     def _combined(
         self, one: _ByValue, other: _ByValue, operation: Callable[[Fraction, Fraction], Fraction]

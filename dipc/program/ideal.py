@@ -110,7 +110,13 @@ def execute(flow: Flow, inputs: Sequence[Value], most_steps: int) -> tuple[Value
             raise fault.diagnosed(program.source, *notes) from None
         if state.label <= label:
             if state in visited:
-                raise _endless(flow, state.label).diagnosed(program.source, *notes)
+                raise Fault(
+                    Code.ENDLESS_LOOP,
+                    "this `while` goes on forever",
+                    program.loops.get(state.label, program.instructions[state.label].span),
+                    "no way out",
+                    "the ideal must end for every input: let the loop's condition become false",
+                ).diagnosed(program.source, *notes)
             visited.add(state)
             if len(visited) > most_steps:
                 raise LimitReached("states", f"the ideal takes more than {most_steps} turns of its loops")
@@ -125,18 +131,6 @@ def _output(flow: Flow, value: SlotValue, slot: int) -> Value:
         return value.constant
     assert isinstance(value, Fraction | str | bool), "a deterministic program makes no choice"
     return value
-
-
-def _endless(flow: Flow, label: int) -> Fault:
-    program = flow.program
-    loop = program.loops.get(label, program.instructions[label].span)
-    return Fault(
-        Code.ENDLESS_LOOP,
-        "this `while` goes on forever",
-        loop,
-        "no way out",
-        "the ideal must end for every input: let the loop's condition become false",
-    )
 
 
 # --- det(P) from the `ideal` block: executed once with real inputs symbolic, and cut into regions with one answer each
@@ -321,7 +315,8 @@ class Ideal:
             return False
         decisive = self.metric.decisive
         return all(
-            len(there) == 1 and _is_value(there[0], here)
+            len(there) == 1
+            and (there[0] == as_form(here) if isinstance(there[0], Affine) else same_value(there[0], here))
             for here, there in zip(decisive(answer), decisive(found), strict=True)
         )
 
@@ -401,7 +396,13 @@ class Ideal:
             return
         whole = frozenset(self._to_ideal[slot] for slot in self.whole_inputs)
         for inside in allowed.sets(finite):
-            both = (*guards, *map(self._translate_back, inside))
+            in_ideal = [
+                replace(
+                    item, form=item.form.renamed(self._to_ideal), difference=item.difference.renamed(self._to_ideal)
+                )
+                for item in inside
+            ]
+            both = (*guards, *in_ideal)
             if along is not None and not all(guard.holds_at(along) for guard in both):
                 continue
             if not guards or not InputSet(both, whole, self.program.limits.branches).is_empty:
@@ -518,18 +519,10 @@ class Ideal:
             self._translated[key] = known
         return known
 
-    def _translate_back(self, item: Constraint) -> Constraint:
-        to_ideal = self._to_ideal
-        return replace(item, form=item.form.renamed(to_ideal), difference=item.difference.renamed(to_ideal))
-
     def _translate(self, form: Affine) -> Affine:
         assert not form.noises, "an ideal draws no noise"
         terms = sorted((self._to_program[slot], coefficient) for slot, coefficient in form.inputs)
         return Affine((), tuple(terms), form.constant)
-
-
-def _is_value(found: SlotValue, value: Value) -> bool:
-    return found == as_form(value) if isinstance(found, Affine) else same_value(found, value)
 
 
 def how_to_say_the_answer(core: CoreProgram) -> str:

@@ -180,9 +180,8 @@ def default_inputs(program: Program) -> FiniteInputs:
 def _alone(given: Sequence[str], one: str) -> None:
     if len(given) > 1:
         message = f"`{one.strip()}` cannot be combined with other inputs"
-        raise DiagnosticError(
-            _mistake(SourceText("<--inputs>", one), Span(0, len(one)), message, "give one or the other")
-        )
+        place = SourceText("<--inputs>", one).excerpt(Span(0, len(one)))
+        raise DiagnosticError(Diagnostic("E1110", message, place, notes=("give one or the other",)))
 
 
 def _is_file(text: str) -> bool:
@@ -225,10 +224,6 @@ def _unbounded(specification: Specification, slots: Sequence[Slot], notes: Seque
         )
 
 
-def _mistake(source: SourceText, span: Span, message: str, *notes: str) -> Diagnostic:
-    return Diagnostic("E1110", message, source.excerpt(span), notes=notes)
-
-
 # --- Tables filled in from the ideal: det at given inputs, and the distance to disagreement ---------------------------
 
 _DD = frozenset({"dd"})
@@ -259,8 +254,10 @@ def table_of(program: Program, inputs: Inputs, progress: Progress | None) -> Tab
                 f"there are {count} inputs, more than the limit of {program.limits.rows} rows",
                 notes=(
                     "give smaller ranges, or a larger limit: `--limit rows=N`",
-                    "`dipc check --inputs ... --classes` decides classes of inputs with equal obligations, "
-                    "not each row",
+                    (
+                        "`dipc check --inputs ... --classes` decides classes of inputs with equal obligations, "
+                        "not each row"
+                    ),
                 ),
             )
         )

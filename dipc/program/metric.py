@@ -195,7 +195,8 @@ class ConvexSet:
         # For differences (over integers with integer bounds) a contradiction is always found.
         if all(guard.bound is not None for guard in self.guards):
             return False
-        return inner_point(self.guards, self._integers, self._branches) is None
+        slots = frozenset(slot for guard in self.guards for slot, _ in guard.form.inputs)
+        return inner_point(self.guards, slots if self.whole else frozenset(), self._branches) is None
 
     def distance(self, norm: Norm, point: Point, below: Fraction | None = None) -> Fraction | None:
         """Return inf { norm(point - u') : u' in this set }, by `norm`, LINF or L1.
@@ -216,7 +217,8 @@ class ConvexSet:
             return None
         if self.is_empty:
             return None
-        if self._closure_contains(norm.towards(point, worst.form.inputs, bound)):
+        nearest = norm.towards(point, worst.form.inputs, bound)
+        if all(guard.form.evaluate(nearest) >= 0 for guard in self.guards):
             return bound
         distance = self._exactly(norm, point)
         return distance if below is None or distance < below else None
@@ -265,9 +267,6 @@ class ConvexSet:
             known = self._out[norm] = forms, scale
         return known
 
-    def _closure_contains(self, point: Point) -> bool:
-        return all(guard.form.evaluate(point) >= 0 for guard in self.guards)
-
     def _rounded(self, distance: Fraction) -> Fraction:
         return Fraction(ceil(distance)) if self.whole else distance
 
@@ -277,10 +276,6 @@ class ConvexSet:
         if norm is Norm.L1 and all(len(guard.form.inputs) == 1 for guard in self.guards):
             return self._by_coordinates(point)
         return self._by_program(norm, point)
-
-    @property
-    def _integers(self) -> frozenset[int]:
-        return frozenset(slot for guard in self.guards for slot, _ in guard.form.inputs) if self.whole else frozenset()
 
     def _by_program(self, norm: Norm, point: Point) -> Fraction:
         slots = sorted({slot for guard in self.guards for slot, _ in guard.form.inputs})

@@ -42,7 +42,7 @@ from dipc.text.core import (
     Value,
     show_value,
 )
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, bad_input
+from dipc.text.diagnostic import bad_input
 from dipc.text.program import CoreMetric, CoreProgram, Gap
 
 # --- Conditions on inputs: linear constraints joined by `and` and `or`, with known parts evaluated --------------------
@@ -337,7 +337,12 @@ class Nearness:
         """Raise DiagnosticError if some output is real or int."""
         symbolic = [slot.name for slot in self._slots if slot.is_symbolic]
         if symbolic:
-            raise DiagnosticError(_not_finite(symbolic[0]))
+            raise bad_input(
+                "E1132",
+                f"the output `{symbolic[0]}` has infinitely many values, "
+                "and the `metric` block gives its own distance of answers",
+                "use `output: product`, or make the outputs bool or DOM: other distances are for these only",
+            )
 
     def _complete(self, answer: Sequence[Cell | None]) -> tuple[Value, ...]:
         self.require_finite()
@@ -423,11 +428,3 @@ def place_notes(program: CoreProgram, inputs: Mapping[int, Answer]) -> tuple[str
         if not isinstance(value, Affine)
     ]
     return (f"this happens at the input {', '.join(assignments)}",) if assignments else ()
-
-
-def _not_finite(name: str) -> Diagnostic:
-    return Diagnostic(
-        "E1132",
-        f"the output `{name}` has infinitely many values, and the `metric` block gives its own distance of answers",
-        notes=("use `output: product`, or make the outputs bool or DOM: other distances are for these only",),
-    )

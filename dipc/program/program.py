@@ -806,13 +806,11 @@ def source_at(path: Path) -> SourceText:
 def _source(path_or_text: str | os.PathLike[str]) -> SourceText:
     if not isinstance(path_or_text, str):
         return source_at(Path(path_or_text))
-    if path_or_text and "\n" not in path_or_text and (_is_named(path_or_text.strip()) or _is_file(path_or_text)):
-        return source_at(Path(path_or_text.strip()))
+    name = path_or_text.strip()
+    is_name = name.endswith((".dip", ".py")) or name.partition(SEPARATOR)[0].endswith(".py")
+    if path_or_text and "\n" not in path_or_text and (is_name or _is_file(path_or_text)):
+        return source_at(Path(name))
     return SourceText("<text>", path_or_text)
-
-
-def _is_named(text: str) -> bool:
-    return text.endswith((".dip", ".py")) or text.partition(SEPARATOR)[0].endswith(".py")
 
 
 def _is_file(text: str) -> bool:

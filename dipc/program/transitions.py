@@ -358,15 +358,11 @@ class _Search:
                 last = mine, theirs
                 if mine == theirs:
                     return True
-        return self._equal(*last)
-
-    def _equal(self, one: Mapping[State, _Polynomial], other: Mapping[State, _Polynomial]) -> bool:
-        if one == other:
-            return True
+        mine, theirs = last
         return all(
             self._is_zero(difference)
-            for state in {**one, **other}
-            if (difference := _difference(one.get(state, {}), other.get(state, {})))
+            for state in {**mine, **theirs}
+            if (difference := _difference(mine.get(state, {}), theirs.get(state, {})))
         )
 
     def _is_zero(self, polynomial: _Polynomial) -> bool:

@@ -305,18 +305,16 @@ def _mistakes(
         message = f"the weights sum to {text}" if len(text) <= _LONGEST_SUM else "the weights do not sum to 1"
         once = _sum_is_one(whole, limits)
         moves = isinstance(whole, Quotient) or any(power or exponent for power, exponent, _ in whole.terms())
-        written = [] if once or not moves else [_divided(arms, program.source)]
+        written = []
+        if moves and not once:
+            texts = [" ".join(program.source.text[arm.span.start : arm.span.end].split()) for arm in arms]
+            first = f"({texts[0]})" if isinstance(arms[0].expression, Binary) else texts[0]
+            written = [f"for example `{first}/({' + '.join(texts)})` for the first"]
         drawn = "choose" if program.source.tree is None else "choice"
         notes = (*once, _SUM_NOTE.format(drawn), *written, *([_FIX] if once else []))
         label = f"at eps = {point} the weights sum to {_value_text(whole, point)}"
         diagnostics.append(Diagnostic(SUM, message, program.source.excerpt(choice.span), label, notes))
     return diagnostics
-
-
-def _divided(arms: Sequence[ExpressionWeight], source: SourceText) -> str:
-    texts = [" ".join(source.text[arm.span.start : arm.span.end].split()) for arm in arms]
-    first = f"({texts[0]})" if isinstance(arms[0].expression, Binary) else texts[0]
-    return f"for example `{first}/({' + '.join(texts)})` for the first"
 
 
 def _refuted(whole: Closed, point: Fraction) -> Fraction:

@@ -728,7 +728,9 @@ def _tokens(text: str, start: str) -> list[Token]:
     claim = 0  # the number of open braces since `claim {`
     for token in _lex(session, text):
         kind = token.type
-        if kind == "LBRACE" and tokens and (metric or _is_metric(tokens[-1])):
+        # A word before a brace can begin nothing else, so `metric` is not reserved.
+        begins_metric = bool(tokens) and tokens[-1].type == "NAME" and str(tokens[-1]) == "metric"
+        if kind == "LBRACE" and tokens and (metric or begins_metric):
             if not metric:
                 tokens[-1] = _keyword(tokens[-1])
             metric += 1
@@ -758,14 +760,6 @@ def _tokens(text: str, start: str) -> list[Token]:
         if len(tokens) > MAX_TOKENS:
             raise _too_many(token, "words and signs", MAX_TOKENS)
     return tokens
-
-
-def _is_metric(token: Token) -> bool:
-    """Return True if `token`, a word before a brace, begins a metric block.
-
-    A word before a brace can begin nothing else, so `metric` is not reserved.
-    """
-    return token.type == "NAME" and str(token) == "metric"
 
 
 #: What comes before a declaration: the end of another one.

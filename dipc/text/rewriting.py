@@ -417,18 +417,17 @@ def with_noiseless_ideal(program: ast.ProgramTree, source: SourceText) -> ast.Pr
     """
     if not any(isinstance(each, ast.IdealDecl) and each.noiseless for each in program.declarations):
         return program
-    undetermined = [node for node in ast.walk(program.body) if has_no_mean(node)]
     mistakes = []
-    for node in undetermined:
-        notes = (
-            "write the exact answer as a program of its own, `ideal { out <- x }`, in place of `ideal { noiseless }`",
-        )
+    note = "write the exact answer as a program of its own, `ideal { out <- x }`, in place of `ideal { noiseless }`"
+    for node in ast.walk(program.body):
+        if not has_no_mean(node):
+            continue
         if isinstance(node, ast.NoiseExpr):
             message = f"the mean of `{node.law.keyword}` is known only if the ends of its support are -b and b"
             label = "a random value whose mean depends on eps"
-            notes = ("write the ends as `-b` and `b`", *notes)
+            notes: tuple[str, ...] = ("write the ends as `-b` and `b`", note)
         else:
-            message, label = "`choose` has no meaning without noise", "a random value that has no mean"
+            message, label, notes = "`choose` has no meaning without noise", "a random value that has no mean", (note,)
         mistakes.append(Diagnostic("E0309", message, source.excerpt(node.span), label, notes))
     if mistakes:
         raise DiagnosticError(*mistakes)

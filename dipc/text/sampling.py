@@ -62,7 +62,11 @@ def asked_ranges(
     findings = Findings(source)
     scope = Scope()
     elaborator = Elaborator(scope, findings, declaring=True)
-    intervals = _claimed(program) if given is None else parse_interval(SourceText("<eps>", given))
+    claimed = (
+        each for declared in program.declarations if isinstance(declared, ast.ClaimDecl) for each in declared.fields
+    )
+    written = next((each.value for each in claimed if each.name == "eps" and isinstance(each.value, tuple)), ())
+    intervals = written if given is None else parse_interval(SourceText("<eps>", given))
     register(program.declarations, scope, findings)
     compute_constants(program.declarations, overrides, elaborator)
 
@@ -84,11 +88,6 @@ def asked_ranges(
             return ()
         result.append(Interval(low, high, each.low_closed and low > 0, each.high_closed and high is not None))
     return tuple(result)
-
-
-def _claimed(program: ast.ProgramTree) -> tuple[ast.IntervalExpr, ...]:
-    fields = (field for each in program.declarations if isinstance(each, ast.ClaimDecl) for field in each.fields)
-    return next((field.value for field in fields if field.name == "eps" and isinstance(field.value, tuple)), ())
 
 
 # --- The rates of distributions, a*eps with a > 0, and the weights of `choose`, expressions in eps --------------------

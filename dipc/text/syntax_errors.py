@@ -724,10 +724,12 @@ def stray_character(text: str, position: int) -> Problem:
     """Return the problem of the character of `text` at `position`, which begins no token, with a correction."""
     character = text[position]
     width = 2 if text[position : position + 2] in ("&&", "||") else 1
+    written = text[position : position + width]
+    shown = f"`{written}`" if written.isascii() and written.isprintable() else _named(written)
     return Problem(
         SyntaxCode.STRAY_CHARACTER,
         Span(position, position + width),
-        f"{_described(text[position : position + width])} is not part of the language",
+        f"{shown} is not part of the language",
         "cannot be read",
         (_mend(text, position, character),),
     )
@@ -738,12 +740,6 @@ def without_stray_characters(text: str, first: Span) -> str:
     end = text.find("\n", first.start) % (len(text) + 1)
     rest = "".join(letter if letter.isspace() or _WRITABLE.match(letter) else " " for letter in text[first.end : end])
     return text[: first.start] + " " * (first.end - first.start) + rest + text[end:]
-
-
-def _described(characters: str) -> str:
-    if characters.isascii() and characters.isprintable():
-        return f"`{characters}`"
-    return _named(characters)
 
 
 def _named(character: str) -> str:
