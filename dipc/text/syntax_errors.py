@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
@@ -237,7 +237,7 @@ def _opened(tokens: Sequence[Token]) -> Iterator[Opened]:
     return iter(stack)
 
 
-# --- Notes for the most common mistakes, by the situation of the parser -----------------------------------------------
+# --- Notes for the most common mistakes, by the situation of the parser; the first one that applies is used -----------
 
 ELSE_IF = "`else if` opens a second `if`, which needs an `end` of its own: write `else if ... end end`"
 SIGNATURES = {
@@ -267,203 +267,138 @@ FOREIGN = {
 
 def hint(situation: Situation) -> str | None:
     """Return advice on how to correct the mistake in `situation`; None if it is not one of the common mistakes."""
-    return next((note for rule in RULES if (note := rule(situation)) is not None), None)
+    topics = (_symbol_notes, _draw_notes, _declaration_notes, _block_notes)
+    return next((note for topic in topics for note in topic(situation)), None)
 
 
-def keyword_note(situation: Situation) -> str:
-    """Return the advice for the keyword that `situation` uses as a name."""
-    if situation.kind() in ("EPS", "EPSILON"):
-        return "`eps` is the privacy parameter: it cannot be declared or assigned"
-    return f"choose another name, for example `{situation.text()}_`"
-
-
-def _foreign_word(s: Situation) -> str | None:
-    if s.kind() == "NAME" and s.text() in FOREIGN:
-        return FOREIGN[s.text()]
-    if s.kind(-1) == "NAME" and s.text(-1) in FOREIGN and "ARROW" in s.accepts:
-        return FOREIGN[s.text(-1)]
-    return None
-
-
-def _not_assigned(s: Situation) -> str | None:
-    if s.kind() in DISTRIBUTIONS and s.starts_statement():
-        return f"assign what is drawn to a variable, `x <- …`: {SIGNATURES[s.kind()]}"
-    return None
-
-
-def _assignment(s: Situation) -> str | None:
-    if "ARROW" in s.accepts and s.kind() in ("EQUAL", "EQUALS"):
-        return "an assignment is written with `<-`; `=` compares"
-    if "ARROW" in s.accepts and s.kind() == "COLON":
+def _symbol_notes(s: Situation) -> Iterator[str]:
+    kind, before, accepts = s.kind(), s.kind(-1), s.accepts
+    if kind == "NAME" and s.text() in FOREIGN:
+        yield FOREIGN[s.text()]
+    if before == "NAME" and s.text(-1) in FOREIGN and "ARROW" in accepts:
+        yield FOREIGN[s.text(-1)]
+    if kind in DISTRIBUTIONS and s.starts_statement():
+        yield f"assign what is drawn to a variable, `x <- …`: {SIGNATURES[kind]}"
+    if "ARROW" in accepts and kind in ("EQUAL", "EQUALS"):
+        yield "an assignment is written with `<-`; `=` compares"
+    if "ARROW" in accepts and kind == "COLON":
         if s.kind(1) in TYPES | {"LBRACE"}:
-            return f"a variable is declared before the first statement, with `var {s.text(-1)} : ...;`"
-        return "an assignment is written with `<-` or `:=`"
-    return None
+            yield f"a variable is declared before the first statement, with `var {s.text(-1)} : ...;`"
+        yield "an assignment is written with `<-` or `:=`"
+    if kind == "ARROW":
+        if "EQUAL" in accepts and not s.continues_expression():
+            yield "constants and initial values are given with `=`; `<-` assigns in a statement"
+        if "LT" in accepts and s.text() == "<-":
+            yield "`<-` assigns; for less than a negative number leave a blank, `x < -1`"
+        if s.continues_expression():
+            yield "`<-` assigns to one variable, in a statement of its own"
+    if kind in COMPARISONS and "AND" in accepts and "LT" not in accepts:
+        yield "comparisons do not chain: write `a < b and b < c`"
+    if kind == "EQUALS" and "EQUAL" in accepts and not s.continues_expression():
+        yield "constants and initial values are given with a single `=`"
+    if before == "SLASH" and kind in ("SLASH", "STAR") and s.touches():
+        yield "a comment begins with `#`"
+    if kind == "SLASH" and s.kind(1) in ("SLASH", "STAR"):
+        yield "a comment begins with `#`"
+    if kind == "LBRACE":
+        if before == "NAME" and "ARROW" in accepts and s.text(-1).lower() in BLOCKS:
+            yield f"did you mean `{BLOCKS[s.text(-1).lower()]} {{ … }}`?"
+        if before == "POWER":
+            yield "a power of e is written `exp(...)`, for example `exp(-eps/2)`"
+        if accepts & {"THEN", "DO"}:
+            yield "blocks have no braces: `if ... then ... end`, `while ... do ... end`"
+        if s.starts_statement():
+            yield "blocks have no braces: they end with `end`"
+    if kind == "RBRACE" and "END" in accepts and s.innermost_block():
+        yield ELSE_IF if any(opened.rebranched for opened in s.opened) else "`if`, `while` and `for` close with `end`"
 
 
-def _arrow(s: Situation) -> str | None:
-    if s.kind() != "ARROW":
-        return None
-    if "EQUAL" in s.accepts and not s.continues_expression():
-        return "constants and initial values are given with `=`; `<-` assigns in a statement"
-    if "LT" in s.accepts and s.text() == "<-":
-        return "`<-` assigns; for less than a negative number leave a blank, `x < -1`"
-    if s.continues_expression():
-        return "`<-` assigns to one variable, in a statement of its own"
-    return None
+def _draw_notes(s: Situation) -> Iterator[str]:
+    kind, before = s.kind(), s.kind(-1)
+    opening, place, head = "", 0, ""  # the innermost bracket, and the token before it
+    if s.opened:
+        opening = s.opened[-1].token.type
+        place = s.opened[-1].index - s.position - 1
+        head = s.kind(place)
+    if opening == "LPAR" and head == "NAME" and s.text(place) == "exp" and kind == "IN":
+        yield f"`exp` is the exponential function; {SIGNATURES['EXP']}, with a capital letter"
+    if opening == "LPAR" and head == "EXP" and before == "IN" and kind == "NUMBER":
+        yield "the values to draw from are written in braces: `Exp(eps/2, k in {1..m} : score[k])`"
+    if opening == "LPAR" and head == "EXP" and kind == "LBRACE":
+        yield SIGNATURES["EXP"]
+    if head == "EXP" and kind == "RPAR":
+        yield f"the exponential function is `exp`, in small letters; {SIGNATURES['EXP']}"
+    if before in SIGNATURES:
+        yield SIGNATURES[before]
+    if opening in ("LPAR", "LBRACE") and head in SIGNATURES and kind in ("RPAR", "RBRACE", "COMMA", "COLON"):
+        yield SIGNATURES[head]
+    chosen = kind == "COLON" or (kind == "LBRACE" and s.text(place).lower() in CHOICES)
+    if opening == "LPAR" and head == "NAME" and chosen:
+        yield BY_WEIGHT_OR_SCORE
+    if s.continues_expression() and s.touches():
+        factors = ("NUMBER", "RPAR", "EPS", "EPSILON")
+        if kind in ("NAME", "EPS", "EPSILON", "LPAR", "NUMBER") and before in factors:
+            yield f"a product is written with `*`: `{s.text(-1)}*{s.text()}`"
+        if kind == "EPSILON" and before == "NAME":
+            yield "`ε` alone is the privacy parameter; it cannot be part of a name"
 
 
-def _chained_comparison(s: Situation) -> str | None:
-    if s.kind() in COMPARISONS and "AND" in s.accepts and "LT" not in s.accepts:
-        return "comparisons do not chain: write `a < b and b < c`"
-    return None
-
-
-def _declared_with(s: Situation) -> str | None:
-    if s.kind() == "EQUALS" and "EQUAL" in s.accepts and not s.continues_expression():
-        return "constants and initial values are given with a single `=`"
-    return None
-
-
-def _comment(s: Situation) -> str | None:
-    if s.kind(-1) == "SLASH" and s.kind() in ("SLASH", "STAR") and s.touches():
-        return "a comment begins with `#`"
-    if s.kind() == "SLASH" and s.kind(1) in ("SLASH", "STAR"):
-        return "a comment begins with `#`"
-    return None
-
-
-def _braces(s: Situation) -> str | None:
-    if s.kind() == "LBRACE" and s.kind(-1) == "NAME" and "ARROW" in s.accepts and s.text(-1).lower() in BLOCKS:
-        meant = BLOCKS[s.text(-1).lower()]
-        return f"did you mean `{meant} {{ … }}`?"
-    if s.kind() == "LBRACE" and s.kind(-1) == "POWER":
-        return "a power of e is written `exp(...)`, for example `exp(-eps/2)`"
-    if s.kind() == "LBRACE" and s.accepts & {"THEN", "DO"}:
-        return "blocks have no braces: `if ... then ... end`, `while ... do ... end`"
-    if s.kind() == "LBRACE" and s.starts_statement():
-        return "blocks have no braces: they end with `end`"
-    if s.kind() == "RBRACE" and "END" in s.accepts and s.innermost_block():
-        return ELSE_IF if any(opened.rebranched for opened in s.opened) else "`if`, `while` and `for` close with `end`"
-    return None
-
-
-def _distribution(s: Situation) -> str | None:
-    inside = s.opened[-1].index - s.position - 1 if s.opened and s.opened[-1].token.type == "LPAR" else 0
-    if s.kind() == "IN" and s.kind(inside) == "NAME" and s.text(inside) == "exp":
-        return f"`exp` is the exponential function; {SIGNATURES['EXP']}, with a capital letter"
-    if s.kind(inside) == "EXP" and s.kind(-1) == "IN" and s.kind() == "NUMBER":
-        return "the values to draw from are written in braces: `Exp(eps/2, k in {1..m} : score[k])`"
-    if s.kind(inside) == "EXP" and s.kind() == "LBRACE":
-        return SIGNATURES["EXP"]
-    if s.kind() == "RPAR" and s.opened and s.kind(s.opened[-1].index - s.position - 1) == "EXP":
-        return f"the exponential function is `exp`, in small letters; {SIGNATURES['EXP']}"
-    return None
-
-
-def _signature(s: Situation) -> str | None:
-    if s.kind(-1) in SIGNATURES:
-        return SIGNATURES[s.kind(-1)]
-    if not s.opened or s.opened[-1].token.type not in ("LPAR", "LBRACE"):
-        return None
-    head = s.opened[-1].index - s.position - 1
-    if s.kind(head) in SIGNATURES and s.kind() in ("RPAR", "RBRACE", "COMMA", "COLON"):
-        return SIGNATURES[s.kind(head)]
-    return None
-
-
-def _choice(s: Situation) -> str | None:
-    if s.kind() not in ("COLON", "LBRACE") or not s.opened or s.opened[-1].token.type != "LPAR":
-        return None
-    head = s.opened[-1].index - s.position - 1
-    called = s.kind(head) == "NAME" and (s.kind() == "COLON" or s.text(head).lower() in CHOICES)
-    return BY_WEIGHT_OR_SCORE if called else None
-
-
-def _product(s: Situation) -> str | None:
-    if not (s.continues_expression() and s.touches()):
-        return None
-    if s.kind() in ("NAME", "EPS", "EPSILON", "LPAR", "NUMBER") and s.kind(-1) in ("NUMBER", "RPAR", "EPS", "EPSILON"):
-        return f"a product is written with `*`: `{s.text(-1)}*{s.text()}`"
-    if s.kind() == "EPSILON" and s.kind(-1) == "NAME":
-        return "`ε` alone is the privacy parameter; it cannot be part of a name"
-    return None
-
-
-def _for_header(s: Situation) -> str | None:
-    if s.kind(-2) == "FOR" and s.accepts == {"IN"}:
-        return "a loop is written `for i in 1..m do ... end`"
-    if "DOTS" in s.accepts:
-        if s.innermost_block() and s.innermost_block() == s.opened[-1]:
-            return "a loop is written `for i in 1..m do ... end`"
-        if s.kind() == "RSQUARE":
-            return "an array is declared with both bounds, for example `q[1..m]`"
-    return None
-
-
-def _declaration(s: Situation) -> str | None:
-    bare = s.accepts >= {"SEMICOLON", "EQUAL"} and not s.continues_expression()
-    if s.kind() == "COMMA" and (bare or ("SEMICOLON" in s.accepts and s.kind(1) == "NAME" and s.kind(2) == "COLON")):
-        return "each type has a declaration of its own: `var a : real; var b : bool;`"
-    if s.kind() in TYPES and s.kind(1) == "NAME" and (s.starts_statement() or "SEMICOLON" in s.accepts):
-        return f"a declaration is written `var {s.text(1)} : {s.text()};`"
-    if s.kind() in DECLARATIONS:
+def _declaration_notes(s: Situation) -> Iterator[str]:
+    kind, accepts = s.kind(), s.accepts
+    in_header = bool(s.opened) and s.opened[-1].token.type in OPENING_BLOCKS
+    if (s.kind(-2) == "FOR" and accepts == {"IN"}) or ("DOTS" in accepts and in_header):
+        yield "a loop is written `for i in 1..m do ... end`"
+    if "DOTS" in accepts and kind == "RSQUARE":
+        yield "an array is declared with both bounds, for example `q[1..m]`"
+    bare = accepts >= {"SEMICOLON", "EQUAL"} and not s.continues_expression()
+    if kind == "COMMA" and (bare or ("SEMICOLON" in accepts and s.kind(1) == "NAME" and s.kind(2) == "COLON")):
+        yield "each type has a declaration of its own: `var a : real; var b : bool;`"
+    if kind in TYPES and s.kind(1) == "NAME" and (s.starts_statement() or "SEMICOLON" in accepts):
+        yield f"a declaration is written `var {s.text(1)} : {s.text()};`"
+    if kind in DECLARATIONS:
         if any(opened.index > 0 and s.tokens[opened.index - 1].type == "IDEAL" for opened in s.opened):
-            return "an `ideal` block declares variables of its own with `var`, before its first statement"
+            yield "an `ideal` block declares variables of its own with `var`, before its first statement"
         if s.in_body():
-            return "declarations come before the first statement"
-        if "SEMICOLON" in s.accepts:
-            return "every declaration ends with `;`"
-    return None
+            yield "declarations come before the first statement"
+        if "SEMICOLON" in accepts:
+            yield "every declaration ends with `;`"
+    if accepts >= {"NUMBER", "LSQUARE"}:
+        yield "eps ranges over intervals, for example `(0, inf)` or `[1/2, 3)`"
+    if "UNION" in accepts:
+        yield "several intervals are separated by `,` or `∪`"
 
 
-def _interval(s: Situation) -> str | None:
-    if s.accepts >= {"NUMBER", "LSQUARE"}:
-        return "eps ranges over intervals, for example `(0, inf)` or `[1/2, 3)`"
-    if "UNION" in s.accepts:
-        return "several intervals are separated by `,` or `∪`"
-    return None
-
-
-def _no_block_to_close(s: Situation) -> str | None:
-    if s.kind() in ("END", "ELSE", "THEN", "DO") and s.kind() not in s.accepts and s.innermost_block() is None:
-        if s.kind() == "END":
-            return "there is no open `if`, `while` or `for` for this `end` to close"
-        if s.kind() == "ELSE":
-            return "there is no open `if` for this `else`; was it closed by an `end` too many?"
-    if s.kind() == "ELSE" and "END" in s.accepts and "ELSE" not in s.accepts:
-        return "there is no open `if` for this `else`; each `if` has at most one"
-    return None
-
-
-def _unclosed_block(s: Situation) -> str | None:
-    block = s.innermost_block()
-    if s.kind() != END_OF_TEXT or block is None or "END" not in s.accepts:
-        return None
-    if any(opened.rebranched for opened in s.opened):
-        return ELSE_IF
-    return "every `if`, `while` and `for` closes with `end`"
-
-
-def _semicolon(s: Situation) -> str | None:
-    if s.kind() == "SEMICOLON" and s.kind(-1) == "SEMICOLON":
-        return "one `;` is enough"
-    if "SEMICOLON" in s.accepts and s.kind() in STATEMENTS | {"NAME"}:
-        return "statements are separated by `;`" if s.in_body() else "every declaration ends with `;`"
-    return None
-
-
-def _misspelled(s: Situation) -> str | None:
-    if s.kind() == "NAME":
-        accepted = {spelling(kind) for kind in s.accepts & KEYWORDS}
-        nearest = _nearest(s.text(), accepted)
+def _block_notes(s: Situation) -> Iterator[str]:
+    kind, before, accepts, block = s.kind(), s.kind(-1), s.accepts, s.innermost_block()
+    if kind == "END" and "END" not in accepts and block is None:
+        yield "there is no open `if`, `while` or `for` for this `end` to close"
+    if kind == "ELSE" and "ELSE" not in accepts and block is None:
+        yield "there is no open `if` for this `else`; was it closed by an `end` too many?"
+    if kind == "ELSE" and "ELSE" not in accepts and "END" in accepts:
+        yield "there is no open `if` for this `else`; each `if` has at most one"
+    if kind == END_OF_TEXT and "END" in accepts and block is not None:
+        rebranched = any(opened.rebranched for opened in s.opened)
+        yield ELSE_IF if rebranched else "every `if`, `while` and `for` closes with `end`"
+    if kind == "NAME" and (nearest := _nearest(s.text(), {spelling(word) for word in accepts & KEYWORDS})):
+        yield f"did you mean `{nearest}`?"
+    if before == "NAME" and accepts & {"ARROW", "DOTS"} and kind not in ("ARROW", "DOTS"):
+        nearest = _nearest(s.text(-1), {spelling(word) for word in STATEMENTS | DECLARATIONS | {"END", "ELSE"}})
         if nearest:
-            return f"did you mean `{nearest}`?"
-    if s.kind(-1) == "NAME" and s.accepts & {"ARROW", "DOTS"} and s.kind() not in ("ARROW", "DOTS"):
-        nearest = _nearest(s.text(-1), {spelling(kind) for kind in STATEMENTS | DECLARATIONS | {"END", "ELSE"}})
-        if nearest:
-            return f"`{s.text(-1)}` is read as a variable here; did you mean `{nearest}`?"
-    return None
+            yield f"`{s.text(-1)}` is read as a variable here; did you mean `{nearest}`?"
+    if accepts == {"PROGRAM"}:
+        yield "a program begins with its name, `program sparse;`"
+    if s.position == 2 and accepts == {"SEMICOLON"}:
+        yield "the name is one word of letters, digits and `_`, and a `;` ends the line: `program sparse_vector;`"
+    if kind == "SEMICOLON" and before == "SEMICOLON":
+        yield "one `;` is enough"
+    if "SEMICOLON" in accepts and kind in STATEMENTS | {"NAME"}:
+        yield "statements are separated by `;`" if s.in_body() else "every declaration ends with `;`"
+    if s.start == "lower_bound":
+        yield 'write the name of a constant, or a range such as "m >= 3"'
+    if s.start == "items" and before == "COMMA" and "COMMA" in accepts:
+        yield "a list is written in braces, `c = {1, 2}`, the elements of an array in parentheses, `q = (0, 1/2)`"
+    if s.start == "items":
+        yield "write for example `q = -1..1`, `q in {0, 1/2, 3}`, `q = (0, 1, 2)` or `x = 3`"
 
 
 def _nearest(word: str, keywords: set[str]) -> str | None:
@@ -471,50 +406,6 @@ def _nearest(word: str, keywords: set[str]) -> str | None:
     swapped = [folded[keyword] for keyword in folded if sorted(keyword) == sorted(word.lower())]
     close = [folded[keyword] for keyword in get_close_matches(word.lower(), folded, 1, 0.7)]
     return next(iter(swapped + close), None)
-
-
-def _beginning(s: Situation) -> str | None:
-    if s.accepts == {"PROGRAM"}:
-        return "a program begins with its name, `program sparse;`"
-    if s.position == 2 and s.accepts == {"SEMICOLON"}:
-        return "the name is one word of letters, digits and `_`, and a `;` ends the line: `program sparse_vector;`"
-    return None
-
-
-def _item(s: Situation) -> str | None:
-    if s.start == "lower_bound":
-        return 'write the name of a constant, or a range such as "m >= 3"'
-    if s.start != "items":
-        return None
-    if s.kind(-1) == "COMMA" and "COMMA" in s.accepts:
-        return "a list is written in braces, `c = {1, 2}`, the elements of an array in parentheses, `q = (0, 1/2)`"
-    return "write for example `q = -1..1`, `q in {0, 1/2, 3}`, `q = (0, 1, 2)` or `x = 3`"
-
-
-#: The rules in order; the first one with a note is used.
-RULES: tuple[Callable[[Situation], str | None], ...] = (
-    _foreign_word,
-    _not_assigned,
-    _assignment,
-    _arrow,
-    _chained_comparison,
-    _declared_with,
-    _comment,
-    _braces,
-    _distribution,
-    _signature,
-    _choice,
-    _product,
-    _for_header,
-    _declaration,
-    _interval,
-    _no_block_to_close,
-    _unclosed_block,
-    _misspelled,
-    _beginning,
-    _semicolon,
-    _item,
-)
 
 
 # --- Messages from the parser's expectations --------------------------------------------------------------------------
@@ -575,12 +466,17 @@ def syntax_error(situation: Situation) -> Problem:
     expected = _alternatives(_expectations(situation))
     at_end = situation.kind() == END_OF_TEXT
     if situation.is_keyword_as_name():
+        is_eps = situation.kind() in ("EPS", "EPSILON")
         return Problem(
             SyntaxCode.KEYWORD_AS_NAME,
             situation.span,
             f"`{situation.text()}` is a keyword and cannot be a name",
             "expected a name",
-            (keyword_note(situation),),
+            (
+                "`eps` is the privacy parameter: it cannot be declared or assigned"
+                if is_eps
+                else f"choose another name, for example `{situation.text()}_`",
+            ),
         )
     note = hint(situation)
     secondary = _unclosed(situation)
@@ -803,13 +699,14 @@ def mended(tokens: Sequence[Token], problem: Problem) -> tuple[list[Token], int]
     missing, it is added. If the head of a block is wrong, it is replaced, so that as many blocks are opened as closed.
     The result is None if the tokens cannot be mended.
     """
-    position = next((index for index, token in enumerate(tokens) if _start(token) >= problem.span.start), len(tokens))
+    position = next(
+        (index for index, token in enumerate(tokens) if token_span(token).start >= problem.span.start), len(tokens)
+    )
     if position >= len(tokens) or position == 0:
         return None
     if _lacks_semicolon(tokens, position):
-        return [*tokens[:position], _token_like("SEMICOLON", ";", tokens[position]), *tokens[position:]], _start(
-            tokens[position]
-        ) + 1
+        semicolon = _token_like("SEMICOLON", ";", tokens[position])
+        return [*tokens[:position], semicolon, *tokens[position:]], token_span(tokens[position]).start + 1
     first, braces = _statement_begins(tokens, position)
     if first is None:
         return None
@@ -824,7 +721,7 @@ def mended(tokens: Sequence[Token], problem: Problem) -> tuple[list[Token], int]
         last += 1  # a token that closes nothing
     if last >= len(tokens):
         return None
-    return [*tokens[:first], *tokens[last:]], _start(tokens[last])
+    return [*tokens[:first], *tokens[last:]], token_span(tokens[last]).start
 
 
 def _lacks_semicolon(tokens: Sequence[Token], position: int) -> bool:
@@ -887,7 +784,7 @@ def _without_header(tokens: Sequence[Token], first: int, position: int) -> tuple
         _token_like(closing, closing.lower(), place),
     ]
     following = min(end + 1, len(tokens) - 1)
-    return [*tokens[:first], *header, *tokens[end + 1 :]], _start(tokens[following])
+    return [*tokens[:first], *header, *tokens[end + 1 :]], token_span(tokens[following]).start
 
 
 def _ending(tokens: Sequence[Token], position: int, braces: int) -> int:
@@ -911,8 +808,3 @@ def _token_like(kind: str, text: str, place: Token) -> Token:
     from lark import Token
 
     return Token.new_borrow_pos(kind, text, place)
-
-
-def _start(token: Token) -> int:
-    assert token.start_pos is not None
-    return token.start_pos
