@@ -121,7 +121,13 @@ class Output:
             later.pictures.draw(self.plot, outcome)
             self._say(f"drawn to {self.plot}")
         if self.proof is not None:
-            self._certify(self.proof, outcome)
+            try:
+                text = later.certificates.certificate(outcome, TOOL)
+            except later.certificates.Uncertified as reason:
+                note = f"without --certificate the answer is {outcome.line}"
+                raise bad_input("E0903", f"there is no certificate: {reason}", note) from None
+            write_text(self.proof, text)
+            self._say(f"certificate of {len(text)} bytes written to {self.proof}: `dipc verify {self.proof}` checks it")
         if self.junit is not None:
             write_text(self.junit, later.suite.junit(outcome))
         write_diagnostics(outcome.warnings)
@@ -147,15 +153,6 @@ class Output:
                 write_text(self.target, outcome.line + "\n")
             case _:
                 write_text(self.target, render(outcome, self.look))
-
-    def _certify(self, path: Path, outcome: Outcome) -> None:
-        try:
-            text = later.certificates.certificate(outcome, TOOL)
-        except later.certificates.Uncertified as reason:
-            note = f"without --certificate the answer is {outcome.line}"
-            raise bad_input("E0903", f"there is no certificate: {reason}", note) from None
-        write_text(path, text)
-        self._say(f"certificate of {len(text)} bytes written to {path}: `dipc verify {path}` checks it")
 
     def _say(self, text: str) -> None:
         if not self.quiet:

@@ -107,10 +107,15 @@ class AloneFunction:
         """
         steps = _Steps()
         hidden = self._hidden | self._module.functions.keys()
+        members = {**_MATHEMATICS, **_noises(draws)}
+        packages = {root: SimpleNamespace() for root in ("dipc", "math", "fractions")}
+        for name, each in members.items():
+            root, _, member = name.partition(".")
+            setattr(packages[root], member, each)
         names = {
             **_builtins(steps),
             **{name: _number(value) for name, value in self._constants.items() if name not in hidden},
-            **_aliases(self._module, draws),
+            **{name: {**members, **packages}.get(meaning, _NotRun()) for name, meaning in self._module.aliases.items()},
         }
         names["__builtins__"] = {}
         names["__name__"] = "mechanism"
@@ -454,15 +459,6 @@ _BUILTINS: Mapping[str, Any] = {
 
 
 # --- modules that its names stand for -----------------------------------------------------------------------
-
-
-def _aliases(module: Module, draws: DrawSource) -> dict[str, Any]:
-    members = {**_MATHEMATICS, **_noises(draws)}
-    packages = {root: SimpleNamespace() for root in ("dipc", "math", "fractions")}
-    for name, each in members.items():
-        root, _, member = name.partition(".")
-        setattr(packages[root], member, each)
-    return {name: {**members, **packages}.get(meaning, _NotRun()) for name, meaning in module.aliases.items()}
 
 
 def _sqrt(value: Any) -> RealBall:

@@ -140,19 +140,14 @@ class _Reader(Interpreter[Token, list[str]]):
     source: SourceText
     name: str
     fixed: Fraction | None
-    #: The range of the integers that are declared without one.
     integers: range = range(0)
-    #: The types of all variables; the values of the inputs, and those that integers may have.
     types: dict[str, str] = field(default_factory=dict)
     inputs: dict[str, tuple[str, ...]] = field(default_factory=dict)
     ranges: dict[str, range] = field(default_factory=dict)
-    #: Names that are declared in the blocks that are open, the outermost first.
     blocks: list[set[str]] = field(default_factory=lambda: [set()])
-    #: All words; variables that only ever have one value, as rates may name them; and what is assigned anywhere.
     words: set[str] = field(default_factory=set)
     constants: dict[str, int] = field(default_factory=dict)
     assigned: set[str] = field(default_factory=set)
-    #: The variables that hold inputs which are assigned.
     copies: dict[str, str] = field(default_factory=dict)
     returned: list[str] | None = None
     coins: int = 0

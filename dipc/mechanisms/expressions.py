@@ -154,7 +154,6 @@ class Many:
 
     length: ConstantSum
     item: Callable[[ast.Expr], Item]
-    #: The length of a list that may be shorter, a variable.
     counter: str | None = None
 
     def exists(self, offset: ast.Expr, span: Span) -> ast.Expr | None:
@@ -179,13 +178,9 @@ class Frame:
     node: python.FunctionDef
     result: ast.Name | None = None
     around: Frame | None = None
-    #: What its names mean while a function is translated that it calls.
     env: dict[str, Binding] = field(default_factory=dict)
-    #: Its own variables, by name: each is one variable of the program, wherever it is assigned.
     scalars: dict[str, Scalar] = field(default_factory=dict)
-    #: The functions that are defined in it.
     functions: dict[str, python.FunctionDef] = field(default_factory=dict)
-    #: Its loop variables whose loop has ended.
     gone: set[str] = field(default_factory=set)
     #: The names that belong to it: its arguments, and all that it assigns anywhere.
     names: frozenset[str] = frozenset()
@@ -396,7 +391,10 @@ class Expressions:
                     node, 'a string must be the name of an answer: `f"…"` is not one', 'write `"top"`'
                 )
             case python.Attribute():
-                self._attribute(node)
+                if self.called(node) in ("math.inf", "math.pi", "math.e"):
+                    raise self.module.wrong(
+                        node, f"`{self.module.text(node)}` is not an exact rational number", "write a Fraction"
+                    )
         raise self.module.wrong(node, f"`{self.module.text(node)}` is not part of a mechanism")
 
     def computed(self, node: python.expr) -> ast.Expr:
@@ -414,21 +412,17 @@ class Expressions:
         An `a if test else b` becomes one `if` with an assignment in each branch, and a draw becomes one draw into
         `target`.
         """
-        if isinstance(node, python.IfExp):
-            condition = self.expr(node.test)
-            with self.collecting() as then:
-                self.assign(target, node.body, span)
-            with self.collecting() as otherwise:
-                self.assign(target, node.orelse, span)
-            self.emit(ast.If(condition, tuple(then), tuple(otherwise), span))
-            return
-        test = self._test_of_weights(node)
+        test = node.test if isinstance(node, python.IfExp) else self._test_of_weights(node)
         if test is not None:
+            if isinstance(node, python.IfExp):
+                yes, no = node.body, node.orelse
+            else:
+                yes, no = _decided(node, test, holds=True), _decided(node, test, holds=False)
             condition = self.expr(test)
             with self.collecting() as then:
-                self.assign(target, _decided(node, test, holds=True), span)
+                self.assign(target, yes, span)
             with self.collecting() as otherwise:
-                self.assign(target, _decided(node, test, holds=False), span)
+                self.assign(target, no, span)
             self.emit(ast.If(condition, tuple(then), tuple(otherwise), span))
             return
         drawn = self._distribution(node)
@@ -586,14 +580,6 @@ class Expressions:
                 f"`{name}` is {what} of the mechanism, which `{function.name}` does not have",
                 f"give it as an argument: `{function.name}(…, {name})`",
             )
-
-    def _attribute(self, node: python.Attribute) -> None:
-        called = self.called(node)
-        if called in ("math.inf", "math.pi", "math.e"):
-            raise self.module.wrong(
-                node, f"`{self.module.text(node)}` is not an exact rational number", "write a Fraction"
-            )
-        raise self.module.wrong(node, f"`{self.module.text(node)}` is not part of a mechanism")
 
     def _binary(
         self, node: python.expr, left: python.expr, op: python.operator, right: python.expr, span: Span

@@ -79,9 +79,7 @@ class Statements(Expressions):
 
     answers: tuple[Answer, ...] | None = None
     is_tuple = False
-    #: Where None is first returned, or the function ends without an answer.
     returns_none: python.stmt | None = None
-    #: The lists of each `return`, by the number of its mark; None for `return None`.
     returns: list[tuple[Array | None, ...] | None]
 
     def body(self, node: python.FunctionDef) -> tuple[ast.Statement, ...]:

@@ -348,7 +348,6 @@ class _Finder:
 
     inputs: frozenset[str]
     constants: Mapping[str, Fraction]
-    #: The arrays whose elements are told apart, as each is named by a number.
     by_element: frozenset[str]
     clamps: dict[Key, list[_Clamp]] = field(default_factory=dict)
     bare: set[Key] = field(default_factory=set)

@@ -10,7 +10,7 @@ that commute (`transitions`). Either is a proof. Where both fail, the inputs cou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, combinations, pairwise
 
@@ -21,7 +21,6 @@ from dipc.program.program import Program
 from dipc.program.symbolic import (
     ExpressionTable,
     Node,
-    Reader,
     SymbolicDraw,
     SymbolicRun,
     domain_range,
@@ -29,11 +28,8 @@ from dipc.program.symbolic import (
 )
 from dipc.program.transitions import exchanged_by_transitions
 from dipc.program.weights import Weights
-from dipc.text.core import Read, ReadElement, Slot
+from dipc.text.core import Read, ReadElement
 from dipc.text.program import CoreMetric, Gap
-
-#: Makes an expression of a table, with the expressions that variables hold.
-_Maker = Callable[[ExpressionTable, Reader], Node]
 
 #: The most groups of draws for which every way to exchange some of them is tried.
 _MOST_GROUPS = 3
@@ -246,12 +242,8 @@ def _metric_is_unchanged(metric: CoreMetric | None, one: int, other: int) -> boo
     swap = {one: other, other: one}
     own = {(place.slot, place.primed): slot for slot, place in enumerate(gap.places)}
     exchanged = {slot: own[swap.get(place.slot, place.slot), place.primed] for slot, place in enumerate(gap.places)}
-    return _same_after(lambda table, read: expression(table, gap.value, read), gap.slots, exchanged)
-
-
-def _same_after(make: _Maker, slots: Sequence[Slot], exchanged: Mapping[int, int]) -> bool:
     table = ExpressionTable()
-    leaves = {slot.index: table.leaf("input", slot.index, domain_range(slot)) for slot in slots}
+    leaves = {slot.index: table.leaf("input", slot.index, domain_range(slot)) for slot in gap.slots}
 
     def read(expr: Read | ReadElement) -> Node:
         if isinstance(expr, ReadElement):
@@ -259,7 +251,7 @@ def _same_after(make: _Maker, slots: Sequence[Slot], exchanged: Mapping[int, int
         return leaves[expr.slot]
 
     try:
-        node = make(table, read)
+        node = expression(table, gap.value, read)
         names = {leaves[slot]: leaves[image] for slot, image in exchanged.items()}
         touched = 0
         for leaf in names:

@@ -324,7 +324,12 @@ class Nearness:
 
         Raises DiagnosticError if the program has real or int outputs, LimitReached for too many answers.
         """
-        exact = self._complete(answer)
+        self.require_finite()
+        missing = [slot.name for slot, cell in zip(self._slots, answer, strict=True) if cell is None]
+        if missing:
+            message = f"the cell of the output `{missing[0]}` is empty, so answers have no distance from it"
+            raise bad_input("E1133", message, "the `metric` block compares whole answers: fill the cell")
+        exact = tuple(map(value_of, answer))
         point = {slot: value_of(cell) for slot, cell in zip(self._program.inputs, inputs, strict=True)}
         choices = [finite_values(slot) for slot in self._slots]
         count = prod(map(len, choices))
@@ -343,14 +348,6 @@ class Nearness:
                 "and the `metric` block gives its own distance of answers",
                 "use `output: product`, or make the outputs bool or DOM: other distances are for these only",
             )
-
-    def _complete(self, answer: Sequence[Cell | None]) -> tuple[Value, ...]:
-        self.require_finite()
-        missing = [slot.name for slot, cell in zip(self._slots, answer, strict=True) if cell is None]
-        if missing:
-            message = f"the cell of the output `{missing[0]}` is empty, so answers have no distance from it"
-            raise bad_input("E1133", message, "the `metric` block compares whole answers: fill the cell")
-        return tuple(map(value_of, answer))
 
     def _same(
         self, formula: syntax.Formula, inputs: Mapping[int, Value], output: Sequence[Value], answer: Sequence[Value]

@@ -505,7 +505,12 @@ def _check(claim: ast.ClaimDecl, elaborator: Elaborator) -> None:
         else:
             _check_names(field.value, field.name, elaborator)
         seen.setdefault(field.name, field)
-    _check_circle(seen, elaborator)
+    if _uses(seen.get("alpha"), "gamma") and _uses(seen.get("gamma"), "alpha"):
+        span = max(seen["alpha"].span, seen["gamma"].span, key=lambda span: span.start)
+        notes = ("define one of the two without the other",)
+        elaborator.findings.report(
+            ProgramCode.BAD_CLAIM, span, "alpha and gamma are defined by each other", notes=notes
+        )
 
 
 #: The functions of constants that may stand in the ends of an interval of eps.
@@ -563,15 +568,6 @@ def _check_name(name: str, expr: ast.Name, allowed: frozenset[str], field: str, 
 def _made_of(allowed: frozenset[str]) -> str:
     names = ", ".join(["eps", *sorted(allowed), "the program's constants", "exp, log, sqrt, erfc, min, max, abs"])
     return f"it may be made of {names}"
-
-
-def _check_circle(fields: dict[str, ast.ClaimField], elaborator: Elaborator) -> None:
-    if _uses(fields.get("alpha"), "gamma") and _uses(fields.get("gamma"), "alpha"):
-        span = max(fields["alpha"].span, fields["gamma"].span, key=lambda span: span.start)
-        notes = ("define one of the two without the other",)
-        elaborator.findings.report(
-            ProgramCode.BAD_CLAIM, span, "alpha and gamma are defined by each other", notes=notes
-        )
 
 
 def _uses(field: ast.ClaimField | None, name: str) -> bool:

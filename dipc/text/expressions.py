@@ -131,7 +131,11 @@ class Elaborator(References):
                 self.receive(expr.left, expr.right)
                 return self._comparison(expr, self.typed(expr.left), self.typed(expr.right))
             case ast.Unary(UnaryOp.NEGATE):
-                return self._negative(expr, self.number(expr.operand))
+                typed = self.number(expr.operand)
+                if not self._numeric(expr.operand, typed, "-") or isinstance(typed, Unknown):
+                    return UNKNOWN
+                assert isinstance(typed, Concrete | AffineExpr | Switch)
+                return self._minus(typed, expr.span)
             case ast.Unary():
                 condition = self._truth(expr.operand, self.typed(expr.operand))
                 return UNKNOWN if isinstance(condition, Unknown) else negation(condition, expr.span)
@@ -450,7 +454,19 @@ class Elaborator(References):
             return UNKNOWN
         try:
             if expr.op is BinaryOp.POWER:
-                return self._power(expr, left, right)
+                values = [side.value for side in (left, right) if isinstance(side, Concrete)]
+                match values:
+                    case [Fraction() as number, Fraction(denominator=1) as repeated] if repeated >= 0:
+                        return Concrete(ValueKind.NUMBER, Const(power(number, int(repeated))))
+                    case [Fraction() as number, Fraction(denominator=1) as repeated]:
+                        return Concrete(ValueKind.NUMBER, Const(power(1 / number, -int(repeated))))
+                self.findings.report(
+                    ProgramCode.NOT_CONSTANT,
+                    expr.span,
+                    "a power needs a constant base and a constant integer exponent",
+                    notes=("write a product of DOM values as `x * x`",),
+                )
+                return UNKNOWN
             return self._combined(expr.op, left, right, expr.span)
         except ZeroDivisionError:
             self.report_value(
@@ -481,12 +497,6 @@ class Elaborator(References):
         second = right if isinstance(right, AffineExpr) else AffineExpr((), right.expr, span, kind)
         return total(first, second if op is BinaryOp.ADD else negated(second, span), span)
 
-    def _negative(self, expr: ast.Unary, typed: Typed) -> Typed:
-        if not self._numeric(expr.operand, typed, "-") or isinstance(typed, Unknown):
-            return UNKNOWN
-        assert isinstance(typed, Concrete | AffineExpr | Switch)
-        return self._minus(typed, expr.span)
-
     def _minus(self, value: Concrete | AffineExpr | Switch, span: Span) -> Typed:
         match value:
             case Switch():
@@ -495,21 +505,6 @@ class Elaborator(References):
                 return negated(value, span)
             case Concrete():
                 return Concrete(ValueKind.NUMBER, fold(DomOp.NEGATE, (value.expr,), span))
-
-    def _power(self, expr: ast.Binary, base: Concrete | AffineExpr, exponent: Concrete | AffineExpr) -> Typed:
-        values = [side.value for side in (base, exponent) if isinstance(side, Concrete)]
-        match values:
-            case [Fraction() as number, Fraction(denominator=1) as repeated] if repeated >= 0:
-                return Concrete(ValueKind.NUMBER, Const(power(number, int(repeated))))
-            case [Fraction() as number, Fraction(denominator=1) as repeated]:
-                return Concrete(ValueKind.NUMBER, Const(power(1 / number, -int(repeated))))
-        self.findings.report(
-            ProgramCode.NOT_CONSTANT,
-            expr.span,
-            "a power needs a constant base and a constant integer exponent",
-            notes=("write a product of DOM values as `x * x`",),
-        )
-        return UNKNOWN
 
     def _call(self, expr: ast.Call, arguments: list[Typed]) -> Typed:
         op = _FUNCTIONS.get(expr.function)

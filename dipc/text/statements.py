@@ -197,7 +197,11 @@ class StatementLowering:
                 self._budget.spend(1)
             match statement:
                 case ast.Assign():
-                    self._assign(statement)
+                    place = self._place(statement.target)
+                    self._elaborator.receive(statement.value, statement.target)
+                    typed = self._elaborator.typed(statement.value)
+                    if place is not None and not self._store(place, typed, statement):
+                        self._assume_assigned(place, statement.span)
                 case ast.Sample():
                     self._sample(statement)
                 case ast.If():
@@ -314,13 +318,6 @@ class StatementLowering:
         return range(low, low + count) if fits else range(0)
 
     # --- assignments -------------------------------------------------------------------------------
-
-    def _assign(self, statement: ast.Assign) -> None:
-        place = self._place(statement.target)
-        self._elaborator.receive(statement.value, statement.target)
-        typed = self._elaborator.typed(statement.value)
-        if place is not None and not self._store(place, typed, statement):
-            self._assume_assigned(place, statement.span)
 
     def _store(self, place: Place, typed: Typed, statement: ast.Assign) -> bool:
         target, span, name = place.target, statement.span, place.target.name
