@@ -897,7 +897,7 @@ class Expressions:
                 # Twice not: of a truth value it is the same, and of a number it is refused.
                 condition = self._single(node)
                 twice = ast.Unary(UnaryOp.NOT, ast.Unary(UnaryOp.NOT, condition, span), span)
-                return condition if _is_condition(condition) else twice
+                return condition if ast.is_condition(condition) else twice
             case python.Name(id="int"):
                 return self._int(node, span)
             case python.Attribute(value=value, attr="index") if self.array(value) is not None:
@@ -1014,7 +1014,7 @@ class Expressions:
 
     def _int(self, node: python.Call, span: Span) -> ast.Expr:
         condition = self._single(node)
-        if not _is_condition(condition):
+        if not ast.is_condition(condition):
             raise self.module.wrong(
                 node,
                 "`int` can only be used to turn a condition into 1 or 0",
@@ -1090,7 +1090,7 @@ class Expressions:
             term = value(item)
             tests = [self.expr(each) for each in conditions]
             with self.collecting() as inner:
-                if name == "sum" and _is_condition(term):
+                if name == "sum" and ast.is_condition(term):
                     term = self._counted(term, span)
                 combined: ast.Expr
                 match name:
@@ -1466,15 +1466,6 @@ def _plain(item: Item) -> ast.Expr:
     return item
 
 
-def _is_condition(tree: ast.Expr) -> bool:
-    match tree:
-        case ast.Truth() | ast.Compare() | ast.Unary(op=UnaryOp.NOT):
-            return True
-        case ast.Binary(op=BinaryOp.AND | BinaryOp.OR):
-            return True
-    return False
-
-
 def may_fail(tree: ast.Expr) -> bool:
     """Whether some index in the expression `tree` may be out of range, where Python raises an IndexError."""
     return any(isinstance(node, ast.Element) and not isinstance(node.index, ast.Number) for node in ast.walk(tree))
@@ -1533,5 +1524,4 @@ def inverse(tree: ast.Expr) -> ast.Expr:
             isinstance(node, ast.Eps) for node in ast.walk(tree)
         ):
             return ast.Binary(BinaryOp.MULTIPLY, inverse(left), inverse(right), tree.span)
-    one = ast.Number(Fraction(1), "1", tree.span)
-    return ast.Binary(BinaryOp.DIVIDE, one, tree, tree.span)
+    return ast.Binary(BinaryOp.DIVIDE, number(1, tree.span), tree, tree.span)

@@ -597,6 +597,17 @@ def is_name(node: object, name: str) -> bool:
     return isinstance(node, Name) and node.name == name
 
 
+def is_condition(expr: Expr) -> bool:
+    """Whether the form of `expr` shows that it is a condition; names and elements are none."""
+    match expr:
+        case Truth() | Compare() | Unary(UnaryOp.NOT):
+            return True
+        case Binary(op):
+            return op in (BinaryOp.AND, BinaryOp.OR)
+        case _:
+            return False
+
+
 def occurrences(tree: object, name: str) -> int:
     """Return the number of occurrences of the name `name` in `tree`."""
     return sum(isinstance(node, Name) and node.name == name for node in walk(tree))

@@ -68,7 +68,7 @@ _MOST_CASES = 64
 _MOST_VALUES = 10_000
 
 #: Each comparison with its sides exchanged.
-_MIRRORED = {
+MIRRORED = {
     CompareOp.LT: CompareOp.GT,
     CompareOp.LE: CompareOp.GE,
     CompareOp.EQ: CompareOp.EQ,
@@ -236,7 +236,7 @@ class Elaborator(References):
         """
         extreme, other, op = expr.left, expr.right, expr.op
         if not isinstance(extreme, ast.Ranged):
-            extreme, other, op = expr.right, expr.left, _MIRRORED[expr.op]
+            extreme, other, op = expr.right, expr.left, MIRRORED[expr.op]
         assert isinstance(extreme, ast.Ranged)
         if op in (CompareOp.EQ, CompareOp.NE) or extreme.function not in ("min", "max"):
             return self._comparison(expr, self.number(expr.left), self.number(expr.right))
@@ -554,15 +554,8 @@ class Elaborator(References):
             return UNKNOWN
         return Switch(relation.difference.kind, relation, left, right)
 
-    def _by_cases(
-        self,
-        value: Concrete | AffineExpr | Switch,
-        span: Span,
-        change: Callable[[Concrete | AffineExpr | Switch], Typed],
-    ) -> Typed:
-        if not isinstance(value, Switch):
-            return change(value)
-        then, otherwise = change(value.then), change(value.otherwise)
+    def _by_cases(self, switch: Switch, span: Span, change: Callable[[Concrete | AffineExpr | Switch], Typed]) -> Typed:
+        then, otherwise = change(switch.then), change(switch.otherwise)
         numeric = Concrete | AffineExpr | Switch
         if not isinstance(then, numeric) or not isinstance(otherwise, numeric):
             return UNKNOWN
@@ -571,7 +564,7 @@ class Elaborator(References):
             message = f"min, max and abs have more than {_MOST_CASES} cases here"
             self.findings.report(ProgramCode.NOT_LINEAR, span, message, notes=notes)
             return UNKNOWN
-        return Switch(value.kind, value.condition, then, otherwise)
+        return Switch(switch.kind, switch.condition, then, otherwise)
 
     # --- operands that cannot be combined ----------------------------------------------------------
 

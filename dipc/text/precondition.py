@@ -35,7 +35,7 @@ from dipc.text.core import (
     junction,
 )
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, bad_input, did_you_mean
-from dipc.text.expressions import Elaborator
+from dipc.text.expressions import MIRRORED, Elaborator
 from dipc.text.printer import print_expression
 from dipc.text.scope import DeclaredConstant, DeclaredVariable, EnumeratedValue, Findings, Scope
 
@@ -292,14 +292,6 @@ class _ConditionElaborator(Elaborator):
         self.findings.report(ProgramCode.BAD_PRECONDITION, span, message, notes=notes, once=("requires", name))
 
 
-_ABOVE = {
-    CompareOp.GE: CompareOp.LE,
-    CompareOp.GT: CompareOp.LT,
-    CompareOp.LE: CompareOp.GE,
-    CompareOp.LT: CompareOp.GT,
-}
-
-
 def spread_out(expr: ast.Compare) -> ast.Expr:
     """Return a condition that is equivalent to `expr`, without `min`, `max` or `abs` on either side of the comparison.
 
@@ -307,7 +299,7 @@ def spread_out(expr: ast.Compare) -> ast.Expr:
     """
     call, other, op = expr.left, expr.right, expr.op
     if not _is_choice(call):
-        call, other, op = expr.right, expr.left, _ABOVE.get(expr.op, expr.op)
+        call, other, op = expr.right, expr.left, MIRRORED[expr.op]
     if not isinstance(call, ast.Call) or not _is_choice(call):
         return expr
     arguments = call.arguments

@@ -17,9 +17,6 @@ from dipc.text import ast
 from dipc.text.ast import Drawn, rewritten, walk
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span
 
-#: The name of the new variables, followed by a number.
-_STEM = "draw"
-
 
 def hoisted(program: ast.ProgramTree) -> ast.ProgramTree:
     """Return `program` with statements that draw nothing inside expressions.
@@ -31,7 +28,7 @@ def hoisted(program: ast.ProgramTree) -> ast.ProgramTree:
     """
     if not any(isinstance(node, Drawn) for node in walk(program)):
         return program
-    names = _fresh_names(program)
+    names = _fresh_names(program, "draw")
     constants = frozenset(
         name for each in program.declarations if isinstance(each, ast.ConstDecl) for name, _ in each.bindings
     )
@@ -57,7 +54,7 @@ def _with_bodies(
     return replace(program, declarations=(*declarations, *main.variables), body=body)
 
 
-def _fresh_names(program: ast.ProgramTree, stem: str = _STEM) -> Iterator[str]:
+def _fresh_names(program: ast.ProgramTree, stem: str) -> Iterator[str]:
     used: set[str] = set()
     for node in walk(program):
         match node:
@@ -229,14 +226,8 @@ class _Hoisting:
         return self.types.get(value.name)
 
     def _is_condition(self, value: ast.Expr) -> bool:
-        match value:
-            case ast.Truth() | ast.Compare() | ast.Unary(ast.UnaryOp.NOT):
-                return True
-            case ast.Binary(op):
-                return op in (ast.BinaryOp.AND, ast.BinaryOp.OR)
-            case _:
-                type_ = self._declared(value)
-                return isinstance(type_, ast.BaseTypeExpr) and type_.base is ast.BaseType.BOOL
+        type_ = self._declared(value)
+        return ast.is_condition(value) or (isinstance(type_, ast.BaseTypeExpr) and type_.base is ast.BaseType.BOOL)
 
 
 #: The functions of numbers that have a case for each argument.
@@ -480,11 +471,11 @@ def _expected(noise: ast.NoiseExpr) -> ast.Expr:
     One-sided noise is replaced by its least value instead.
     """
     span = noise.span
-    mean = ast.Number(Fraction(0), "0", span) if noise.mean is None else noise.mean
+    mean = ast.number(0, span) if noise.mean is None else noise.mean
     if noise.ends is None or noise.law.takes_rate or any(isinstance(node, ast.Eps) for node in ast.walk(noise.ends)):
         return mean
     both = ast.Binary(ast.BinaryOp.ADD, *noise.ends, span)
-    middle = ast.Binary(ast.BinaryOp.DIVIDE, both, ast.Number(Fraction(2), "2", span), span)
+    middle = ast.Binary(ast.BinaryOp.DIVIDE, both, ast.number(2, span), span)
     return ast.Binary(ast.BinaryOp.ADD, mean, middle, span)
 
 
@@ -496,13 +487,7 @@ class _Removal:
 
     def __init__(self, program: ast.ProgramTree) -> None:
         self._domains = {each.name: each.domain for each in program.declarations if isinstance(each, ast.DomainDecl)}
-        self._taken = {
-            node.name for node in ast.walk(program) if isinstance(node, ast.Name | ast.Element | ast.Declarator)
-        } | {
-            node.variable
-            for node in ast.walk(program)
-            if isinstance(node, ast.For | ast.ExponentialMechanism | ast.Ranged)
-        }
+        self._names = {stem: _fresh_names(program, f"{stem}_") for stem in ("best", "candidate")}
         self.declared: list[ast.VariableDecl] = []
 
     def block(self, body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
@@ -530,7 +515,7 @@ class _Removal:
 
         A new variable has the best candidate found so far, because the scores may read `target`.
         """
-        best, candidate = ast.Name(self._fresh("best"), span), ast.Name(self._fresh("candidate"), span)
+        best, candidate = (ast.Name(next(self._names[stem]), span) for stem in ("best", "candidate"))
         declarator = ast.Declarator(best.name, None, None, span)
         self.declared.append(ast.VariableDecl(ast.Role.VAR, (declarator,), mechanism.domain, None, span))
 
@@ -554,19 +539,8 @@ class _Removal:
                 assert_never(domain)
         yield ast.Assign(target, best, span)
 
-    def _fresh(self, stem: str) -> str:
-        number = 1
-        while f"{stem}_{number}" in self._taken:
-            number += 1
-        self._taken.add(f"{stem}_{number}")
-        return f"{stem}_{number}"
-
 
 def _score(mechanism: ast.ExponentialMechanism, value: ast.Expr) -> ast.Expr:
     """Return the score of the candidate `value` of `mechanism` as a number; a true condition is 1, a false one 0."""
-
-    def change(node: ast.Expr) -> ast.Expr | None:
-        return value if isinstance(node, ast.Name) and node.name == mechanism.variable else None
-
-    score = ast.rewritten(mechanism.score, change)
-    return ast.Binary(ast.BinaryOp.ADD, score, ast.Number(Fraction(0), "0", score.span), score.span)
+    score = rewritten(mechanism.score, lambda node: value if ast.is_name(node, mechanism.variable) else None)
+    return ast.Binary(ast.BinaryOp.ADD, score, ast.number(0, score.span), score.span)
