@@ -37,20 +37,20 @@ Examples:
 
 \b
 A program is a file PROG.dip, or the Python function NAME of FILE.py. dipc
-reads FILE.py without running the whole file. It runs the function NAME, with
-its helpers and constants, only to check that it has read them correctly.
+reads FILE.py, but does not run the whole file. To test the translation, dipc
+runs the function NAME with its helpers and constants.
 
 \b
-Each row of TABLE.csv is an input and the right answer for it, with a column
-for each input variable and each output variable. The table may also have
-the columns alpha, beta and gamma, which override the options, and the column
-dd (a rational number or inf). A program with an `ideal` block needs no table:
-dipc computes the right answers and dd for the inputs of --inputs.
+Each row of TABLE.csv states an input and the right answer. The table has a
+column for each input variable and for each output variable. The columns
+alpha, beta and gamma, if present, override the options; the column dd holds a
+rational number or inf. A program with an `ideal` block needs no table: dipc
+computes the right answers and dd for the inputs of --inputs.
 
 \b
-In a directory, dipc checks every program that makes a claim, with the table of
-the same name next to the program, or for the inputs of --inputs. -j N checks N
-programs at a time.
+Given a directory, dipc checks every program in it that makes a claim. The
+inputs are those of --inputs, or of the table next to the program that has the
+same name. -j N checks N programs at a time.
 
 \b
 Exit codes: 0 accurate, 1 inaccurate, 2 bad input, 3 undecided (or, with
@@ -70,19 +70,19 @@ class _Check(click.Command):
 
 @click.command(cls=_Check, epilog=_EPILOG)
 @takes(
-    "PROG TABLE --inputs -D --for-all --beta --alpha --gamma --eps --digits~failing --classes/--no-classes "
+    "PROG~check TABLE --inputs -D --for-all --beta --alpha --gamma --eps --digits~failing --classes/--no-classes "
     "--closed-form --strict --format=text|json -o --certificate --html --plot~rows --limit -j,--jobs --cache "
     "--dask --quiet,-q --time"
 )
 def check(**given: Any) -> ExitCode:
     """Prove or refute that a program gives the right answer often enough.
 
-    The distance to disagreement, dd, is how far an input is from the nearest inputs with a different right answer. The
-    claim is about the inputs whose dd is greater than alpha. There the answer has to be within gamma of the right one
-    with probability at least 1 - beta, for every eps.
+    The distance to disagreement (dd) of an input is the distance to the nearest inputs with a different right answer.
+    The claim covers the inputs whose dd is greater than alpha. At these inputs, the answer has to be within gamma of
+    the right answer with probability at least 1 - beta, for every eps.
 
-    Each input is a row of TABLE.csv, or one of --inputs. For each row, dipc proves the claim for every eps, or shows an
-    eps at which it fails, or says why the row is undecided. The arithmetic is exact.
+    A row is an input that you list, in TABLE.csv or with --inputs. For each row, dipc proves the claim for every eps,
+    shows an eps at which the claim fails, or says why the row is undecided. The arithmetic is exact.
     """
     begun = perf_counter()
     check_target(given["target"])

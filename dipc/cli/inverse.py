@@ -122,7 +122,8 @@ Examples:
 The constants of --vary split a budget, for example into rates s*eps and
 (1 - s)*eps/2. dipc minimizes one number, the objective:
   by default        the least t = alpha*eps for which the claim holds
-  with --alpha A    the least eps for which the claim holds (or --for eps)
+  with --for eps    the least eps for which the claim holds; also the default
+                    if --alpha gives a number
   with --for gamma  the least gamma*eps for which the claim holds
   with --adjacent   one of these numbers times K, the least constant for which
                     the program is K*eps-private
@@ -130,10 +131,10 @@ The constants of --vary split a budget, for example into rates s*eps and
 \b
 dipc guesses the best values of the constants, computes their objective
 exactly, and proves that no other values are better by more than --tolerance.
-The proof covers only those values for which each rate is at least 1/50 of the
-largest value that it takes in the given ranges. If the proof takes too long,
-the answer says how much better other values may be, or that these values are
-the best of those tried.
+The proof covers only values for which each rate is at least 1/50 of its
+largest value in the given ranges. If the proof takes too long, the answer
+says how much better other values may be, or that these values are the best
+of those tried.
 `dipc verify` cannot check the answer.
 
 \b
@@ -226,21 +227,22 @@ Examples:
   dipc solve sparse.dip --inputs all --for alpha --beta 1/10
 
 \b
-The claim is the same as in `dipc check`. It has to hold at every row, and for
-every eps of --eps. --for says what to find:
-  eps    all eps at which the claim holds, exactly, and the least of them
-  alpha  the least alpha such that the claim holds at all rows with dd > alpha;
-         with --inputs all, the least alpha is t/eps for a number t
-  beta   the least beta, which is the largest probability of a wrong answer, as
-         formulas in eps
-  gamma  the least gamma: the claim is proved there, and refuted just below
+The claim is the same as in `dipc check`. It has to hold for every eps of
+--eps, except with --for eps. --for says what to find:
+  eps    the exact set of eps at which the claim holds, and the least of them
+  alpha  the least alpha for which the claim holds at all rows with dd > alpha
+         (with --inputs all: t/eps for a number t)
+  beta   the least beta, as formulas in eps: this is the largest probability
+         of a wrong answer
+  gamma  the least gamma: the claim is proved for this gamma, and refuted just
+         below
   error  the largest expected error, as formulas in eps
   NAME   the threshold of this constant above which, or below which, the claim
-         holds; it lies between two values, one proved and one refuted
-  RANGE  the values of a constant for which the claim holds, in a range such as
-         "T in 1..100", "T in 0..2 by 1/4" or "T in {1, 3}"
-With --adjacent, --for NAME and --for RANGE are about the privacy claim that
---budget and --delta state.
+         holds: the threshold lies between a proved and a refuted value
+  RANGE  the values of a constant for which the claim holds; RANGE is, for
+         example, "T in 1..100", "T in 0..2 by 1/4" or "T in {1, 3}"
+If --adjacent is given, --for NAME and --for RANGE are about a privacy claim.
+--budget and --delta state this claim.
 Every digit shown is a digit of the exact number.
 
 \b
@@ -256,10 +258,11 @@ Exit codes: 0 solved, 1 proved to have no solution, 2 bad input,
     "-j,--jobs --cache --dask --quiet,-q"
 )
 def solve(**given: Any) -> ExitCode:
-    """Find the least eps, alpha, beta or gamma for which a claim about accuracy holds at every row.
+    """Find the least eps, alpha, beta or gamma for which a claim holds, the largest expected error, or a constant.
 
-    A row is an input of TABLE.csv or of --inputs. The answer is exact, or lies between two numbers: the claim is proved
-    for one and refuted for the other. If the claim holds for no number, dipc proves that.
+    A row is an input that you list, in TABLE.csv or with --inputs. The claim has to hold at every row. The answer is
+    exact, or lies between two numbers: the claim is proved for one and refuted for the other. If the claim holds for
+    no number, dipc proves that.
     """
     (output, asked, work), wanted = opened(given), given["wanted"]
     if wanted is None:

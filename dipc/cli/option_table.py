@@ -44,6 +44,7 @@ _INPUT, _BUDGET, _EPS = "NAME=VALUE,…", "K*eps", '"(0, 1/2]" or "[20, inf)"; a
 OPTIONS: dict[str, _Settings] = {
     # The program and its inputs
     "PROG": {"metavar": "PROG.dip|FILE.py::NAME", "to": "program_path", "type": Path},
+    "PROG~check": {"metavar": "PROG.dip|FILE.py::NAME|DIRECTORY", "to": "program_path", "type": Path},
     "TABLE": {"metavar": "[TABLE.csv]", "to": "table_path", "type": Path, "required": False},
     "-D": _texts("Give a constant of the program another value; may be repeated.", "name=value", "definitions"),
     "-D~family": _texts(
@@ -53,7 +54,7 @@ OPTIONS: dict[str, _Settings] = {
     ),
     "--inputs": _texts(
         'The inputs: all, "q = -1..1", "x in {0, 1/2}", a CSV file of inputs, or a condition such as "x >= 0" that '
-        "selects inputs; may be repeated, to add inputs or conditions.",
+        "selects inputs; may be repeated to add inputs or conditions.",
         "SPEC",
     ),
     "--inputs~expected": _word("Expect the claim at all inputs of the program.", "all"),
@@ -75,18 +76,19 @@ OPTIONS: dict[str, _Settings] = {
     "--table": _path("Compare the rows with this table's.", "TABLE.csv", "table_path"),
     # The claim
     "--beta": _text(
-        "The greatest allowed probability of a wrong answer. EXPR may use eps, alpha, gamma, the program's "
+        "The largest allowed probability of a wrong answer. EXPR may use eps, alpha, gamma, the program's "
         "constants, exp, log, sqrt, erfc, min, max and abs.",
         "EXPR",
     ),
     "--alpha": _text(
-        "The claim is about inputs whose distance to disagreement (dd) is greater than VALUE. dd: the claim is made "
-        "for every alpha below the dd of each input.",
+        "The claim covers the inputs whose distance to disagreement (dd) is greater than VALUE, or at least VALUE if "
+        "beta contains alpha. 0: the claim covers all inputs. dd: the claim is made for every alpha below the dd of "
+        "each input.",
         "VALUE|dd",
     ),
     "--alpha~error": _text("The alpha that the claim mentions.", "VALUE|dd"),
     "--gamma": _text(
-        "The allowed error of real and int outputs; 0 by default. free: the claim is about every gamma > 0.", "VALUE"
+        "The allowed error of real and int outputs; 0 by default. free: make the claim for every gamma > 0.", "VALUE"
     ),
     "--gamma~number": _text("The allowed error of real and int outputs; 0 by default.", "VALUE"),
     "--gamma~output": _text(
@@ -99,48 +101,54 @@ OPTIONS: dict[str, _Settings] = {
     "--eps~run": _text("The eps of the run.", "VALUE", "eps_text", required=True),
     "--eps~shown": _text("Show each probability also as a number at this eps.", "VALUE", "eps_text"),
     "--eps~table": _text("The eps, where the program has terms such as 1/eps.", "VALUE", "eps_text"),
-    "--error": _text("Claim that the expected error is at most EXPR, for every eps.", "EXPR"),
+    "--error": _text("Claim that the expected error is at most EXPR for every eps.", "EXPR"),
     "--moment": _count("1: the mean error; 2: the mean squared error; 1 by default.", "1|2", 1, 2, default=1),
     "--adjacent": _text(
         "Which inputs are adjacent. linf:1: each number changes by at most 1. l1:1: the changes add up to at most 1. "
-        "hamming:1: one value differs. PAIRS.csv: a file with one pair per row, in columns q and q' for each input q.",
+        "hamming:1: exactly one value differs. PAIRS.csv: a file with one pair per row, in columns q and q' for each "
+        "input q.",
         "DISTANCE|PAIRS.csv",
         required=True,
     ),
     "--adjacent~tune": _text(
-        "Multiply the objective by the privacy constant K for this adjacency, such as linf:1, so that the values of "
-        "--vary are compared at equal privacy; see below.",
+        "Compare the values of --vary at equal privacy: multiply the objective by the privacy constant K for this "
+        "adjacency, such as linf:1 (see below).",
         "ADJACENCY",
     ),
     "--adjacent~solve": _text(
-        "With --for NAME or --for RANGE: claim privacy for this adjacency, such as linf:1.", "ADJACENCY"
+        "With --for NAME or --for RANGE: make a privacy claim for this adjacency, such as linf:1.", "ADJACENCY"
     ),
     "--budget": _text("The privacy budget; eps by default.", _BUDGET),
     "--budget~solve": _text("The budget of the privacy claim; eps by default.", _BUDGET),
     "--budget~import": _text("The privacy budget of the files of a directory; eps by default.", _BUDGET),
-    "--delta": _text("The delta, a number or an expression in eps; 0 by default.", "EXPR"),
+    "--delta": _text("The delta of the claim: a number or an expression in eps; 0 by default.", "EXPR"),
     "--delta~solve": _text("The delta of the privacy claim; 0 by default.", "EXPR"),
     "--delta~import": _text("The delta of the files of a directory; 0 by default.", "EXPR"),
     "--expect": _word(
         "Exit with 1 unless this verdict on the claim follows.", "accurate inaccurate private not-private"
     ),
     # The number to find
-    "--constant": _flag("Find the least K such that the program is K*eps-private."),
+    "--constant": _flag("Find the least K for which the program is K*eps-private."),
     "--max-loss": _flag(
-        "Find the largest privacy loss at one eps: log(p/p') for the probabilities p and p' of an output at the two "
-        "inputs of a pair; needs --at."
+        "Find the largest privacy loss at one eps: log(p/p'), where p and p' are the probabilities of one output at "
+        "two adjacent inputs; needs --at."
     ),
     "--delta-of": _text("Find the least delta for this budget, for every eps.", _BUDGET),
     "--budget-of": _text("Find the least budget for this delta at one eps; needs --at.", "DELTA"),
     "--profile": _flag(
         "Find the least delta for each budget, and the distribution of the privacy loss, at one eps; needs --at."
     ),
-    "--renyi": _text("Find the largest Renyi divergence of each of these orders at one eps; needs --at.", "A|A..B"),
-    "--rho": _flag("Find the least rho of zero-concentrated differential privacy, for every eps."),
+    "--renyi": _text(
+        "Find the largest Renyi divergence of order A, or of each order from A to B, at one eps; needs --at.", "A|A..B"
+    ),
+    "--rho": _flag(
+        "Find the least rho for which the program satisfies rho-zero-concentrated differential privacy (rho-zCDP) for "
+        "every eps."
+    ),
     "--compose": _count(
-        "Ask about the outputs of K independent runs together. If runs depend on earlier ones, write all of them as "
-        "one program.",
-        "K",
+        "Ask about the outputs of N independent runs together. If a run depends on earlier runs, write all the runs "
+        "as one program.",
+        "N",
         1,
         to="runs_together",
         default=1,
@@ -152,17 +160,21 @@ OPTIONS: dict[str, _Settings] = {
     ),
     "--at~error": _text("Show the error as a number at this eps; 1 by default.", "EPS"),
     "--at~import": _text("Fix eps; a rate that is not a multiple of eps needs it.", "EPS", "at_text"),
-    "--estimate": _flag("With --max-loss: also estimate it from random runs at the pair where it occurs."),
+    "--estimate": _flag(
+        "With --max-loss: also estimate the loss from random runs, at the pair where the loss is largest."
+    ),
     "--for": _text("What to find; see below.", "eps|alpha|beta|gamma|error|NAME|RANGE", "wanted"),
     "--for~tune": _word(
-        "The number to minimize, see below; by default alpha, which is minimized as alpha*eps.",
+        "The number to minimize (see below); by default alpha, which is minimized as alpha*eps.",
         "alpha gamma eps",
         to="wanted",
     ),
-    "--vary": _texts('A constant to vary, and its range: "s in (0, 1)"; may be repeated.', "RANGE"),
-    "--denominator": _count("The largest denominator of the constants; 1000 by default.", "N", 2, 10**5, default=1000),
+    "--vary": _texts('A constant to vary and its range, such as "s in (0, 1)"; may be repeated.', "RANGE"),
+    "--denominator": _count(
+        "The largest denominator of the values found; 1000 by default.", "N", 2, 10**5, default=1000
+    ),
     "--tolerance": _text(
-        "Prove that the result exceeds the minimum by at most this share; 1% by default.", "SHARE", default="1%"
+        "Prove that the result exceeds the minimum by at most this share of it; 1% by default.", "SHARE", default="1%"
     ),
     "--side": _word("Whether the interval has both ends, or only one; all three kinds by default.", "both lower upper"),
     "--confidence": _text(
@@ -192,10 +204,10 @@ OPTIONS: dict[str, _Settings] = {
     "--counts": _path("A file with the number of times that each output was observed.", "FILE.csv"),
     "--loop-limit": _count("Stop when a run repeats a `while` more often; 100000 by default.", "ROUNDS", 1),
     # The answer
-    "--format": _word("The form of the answer; text by default.", "", to="form"),
+    "--format": _word("The format of the answer; text by default.", "", to="form"),
     "--format~test": _word("text by default; github: annotations of the places in the sources.", "", to="form"),
     "-o": _path("Write the result to FILE instead of stdout. A failure leaves FILE unchanged.", to="target"),
-    "--certificate": _path("Write the proofs to FILE, for `dipc verify`.", to="proof"),
+    "--certificate": _path("Write the proofs to FILE; `dipc verify` checks them.", to="proof"),
     "--certificate~refused": _path("Refused: the checker does not cover the question.", to="proof") | {"hidden": True},
     "--html": _path("Also write the report to FILE as a self-contained web page."),
     "--plot~rows": _path("Draw the probabilities and 1 - beta against eps (needs matplotlib).", "FILE.svg|png"),
@@ -205,37 +217,38 @@ OPTIONS: dict[str, _Settings] = {
     ),
     "--plot~tune": _path("Draw the objective at the values tried (needs matplotlib).", "FILE.svg|png"),
     "--plot~privacy": _path(
-        "Draw probabilities of outputs and their bounds, or the --profile (needs matplotlib).", "FILE.svg|png"
+        "Draw the probabilities of outputs and their bounds or, with --profile, the profile (needs matplotlib).",
+        "FILE.svg|png",
     ),
     "--plot~outputs": _path("Draw the probabilities against eps (needs matplotlib).", "FILE.svg|png"),
-    "--quiet,-q": _flag("Print the first line only, and no progress."),
+    "--quiet,-q": _flag("Print only the first line, without progress."),
     "--quiet,-q~theorem": _flag("Print the theorem only, and the expected claim if it is not met."),
-    "--digits": _count("Significant digits of the answer; by default 30, and 10 in the first line.", "N", 1, 1000),
+    "--digits": _count("Significant digits of the answer; 30 by default, but 10 in the first line.", "N", 1, 1000),
     "--digits~solve": _count(
-        "Significant digits of the answer; by default 30, and 10 in the first line and with --for NAME.", "N", 1, 1000
+        "Significant digits of the answer; 30 by default, but 10 in the first line and with --for NAME.", "N", 1, 1000
     ),
     "--digits~interval": _count("Significant digits of the answer; 10 by default.", "N", 1, 1000),
     "--digits~failing": _count(
-        "Show N significant digits of the ends of each interval of eps where a row fails, and also the eps at which it "
-        "fails by the most. JSON always shows both, by default to 15 digits.",
+        "Show, to N significant digits, the ends of each interval of eps where a row fails, and the eps at which the "
+        "row fails by the most. JSON always shows both, by default to 15 digits.",
         "N",
         1,
         1000,
     ),
     "--digits~tune": _count("Significant digits of the answer; 7 by default.", "N", 1, 1000),
     "--digits~privacy": _count(
-        "Significant digits of decimals in JSON, 20 by default; text shows at most 10 of them.", "N", 1, 1000
+        "Significant digits of decimals in JSON; 20 by default. Text shows at most 10.", "N", 1, 1000
     ),
     "--classes/--no-classes": {
-        "help": "If permuting the values of an input changes nothing, decide only one of the permuted inputs. By "
-        "default dipc does so where it saves time.",
+        "help": "If permuting the values of an input changes nothing, put the permuted inputs in one class, and decide "
+        "the class once. By default, dipc does so where this saves time.",
         "to": "classes",
         "default": None,
     },
     "--closed-form": _count("Show the probability of row ROW in closed form; JSON shows all rows.", "ROW", 1),
     "--strict": _word(
-        "Exit with code 3 if the claim is vacuous (beta >= 1, or dd is too small) at every row; with =rows, if it is "
-        "vacuous at any row.",
+        "Exit with code 3 if the claim requires nothing (is vacuous) at every row, because beta >= 1 or dd is too "
+        "small; with =rows, if the claim is vacuous at any row.",
         "all rows",
         metavar="[=all|rows]",
     ),
@@ -245,7 +258,7 @@ OPTIONS: dict[str, _Settings] = {
     "--coq": _path("Write the inequalities as theorems that Coq proves anew.", "OUT.v", "coq_path"),
     # The work
     "--limit": _texts(
-        "Raise or lower a limit. NAME is the limit that an UNDECIDED answer names; docs/limits.md lists all.",
+        "Raise or lower a limit. An UNDECIDED answer names the limit NAME; docs/limits.md lists all limits.",
         "NAME=N",
         "limits",
     ),
@@ -257,8 +270,13 @@ OPTIONS: dict[str, _Settings] = {
     ),
     "-j,--jobs": _text("Use N processes; auto: one for each processor.", "N", default="1"),
     "-j,--jobs~test": _text("Test N claims at a time; auto: one for each processor.", "N", default="1"),
-    "--cache": _path("Store decisions in FILE, and reuse those stored there. FILE is trusted: use your own."),
-    "--dask": _text("Use the Dask cluster whose scheduler has this address. Its answers are trusted.", "ADDRESS"),
+    "--cache": _path(
+        "Store decisions in FILE, and reuse the decisions stored there. They are not checked: use only a file that you "
+        "created."
+    ),
+    "--dask": _text(
+        "Use the Dask cluster whose scheduler has this address. The answers of the cluster are not checked.", "ADDRESS"
+    ),
     "--steps": _count("Give up after N steps; 120 million by default.", "N", 1),
     # Other commands
     "--check": _flag("Print nothing; exit 1 if the file is not in this form.", "only_check"),

@@ -69,10 +69,10 @@ def privacy(**given: Any) -> ExitCode:
     """Prove or refute that a program is differentially private, for every eps.
 
     The claim is that Pr[P(u) in S] is at most e^budget*Pr[P(u') in S] + delta, where P(u) is the output at the input u.
-    It is about all pairs of adjacent inputs u and u', in both orders, and every set S of outputs. The answer is a
-    proof; a refutation, which names a pair, an output and an eps; or the reason why the claim is undecided.
+    The claim covers all pairs of adjacent inputs u and u', in both orders, and every set S of outputs. The answer is a
+    proof, or a refutation that names a pair, an output and an eps, or the reason why the claim is undecided.
 
-    With ranges in -D, such as m=2..5, --max-loss and --constant give an answer for each value.
+    If -D gives a range, such as m=2..5, --max-loss and --constant find a number for each value in the range.
     """
     output, asked = Output.from_options(given), asked_of(given)
     mode = _Mode.from_options(given)
