@@ -472,8 +472,6 @@ NORMAL_FUNCTIONS = "functions of the normal distribution"
 MEASURED = "it was only measured: no claim was made about it"
 
 
-# --- From a measured bound to a decision ------------------------------------------------------------------------------
-#
 # --- Failing intervals to the requested digits, with the largest shortfall 1 - beta - Pr ------------------------------
 
 
@@ -630,8 +628,11 @@ class _Evaluated:
             above, below = (value.numerator, value.denominator) if isinstance(value, Quotient) else value
             shrink = ExpPoly.term(1, 0, -max(q for _, q, _ in below.terms()))
             self._parts = [above * shrink, below * shrink]
-        if any(abs(_leading(poly, eps)) * eps > MOST_MAGNITUDE for poly in self._parts):
-            raise _unwritable(eps)
+        for poly in self._parts:
+            # The exponent of the largest e^{q·eps} whose coefficient, a polynomial in eps, is not 0 here.
+            leading = max((q for _, q, _ in terms_at(poly.terms(), eps)), default=_ZERO)
+            if abs(leading) * eps > MOST_MAGNITUDE:
+                raise _unwritable(eps)
 
     def enclosure(self, digits: int) -> tuple[Fraction, Fraction]:
         """Return rationals low <= value <= high, close to each other.
@@ -641,14 +642,6 @@ class _Evaluated:
         (low, high), *rest = [poly.enclosure(self._eps, digits + 1) for poly in self._parts]
         corners = [low / over for below in rest for over in below] + [high / over for below in rest for over in below]
         return (min(corners), max(corners)) if corners else (low, high)
-
-
-def _leading(poly: ExpPoly, eps: Fraction) -> Fraction:
-    """Return the largest q such that the coefficient of e^{q·eps} in `poly` is not 0 at `eps`, or 0 if there is none.
-
-    The coefficients are polynomials in eps.
-    """
-    return max((q for _, q, _ in terms_at(poly.terms(), eps)), default=Fraction(0))
 
 
 def _unwritable(eps: Fraction) -> LimitReached:

@@ -276,14 +276,33 @@ class Cluster:
         try:
             import distributed as imported
         except ImportError:
-            raise DiagnosticError(_not_installed()) from None
+            raise DiagnosticError(
+                Diagnostic(
+                    "E1307",
+                    "Dask is not installed",
+                    notes=(
+                        "install it: in a checkout pip install '.[dask]', elsewhere pip install 'distributed>=2025.7'",
+                        "`-j N` uses the processors of this machine without it",
+                    ),
+                )
+            ) from None
         distributed: Any = imported  # its functions carry no types
         self._address = address
         self._patience = patience
         try:
             self._client: Any = _client(distributed, address, connect)
         except (OSError, TimeoutError, ValueError) as error:
-            raise DiagnosticError(_unreachable(address, connect, error)) from None
+            why = " ".join(str(error).split()) or type(error).__name__
+            raise DiagnosticError(
+                Diagnostic(
+                    "E1308",
+                    f"no Dask scheduler answers at `{address}` within {connect:g} s",
+                    notes=(
+                        "`dask scheduler` prints its address, such as tcp://127.0.0.1:8786",
+                        f"the attempt failed with: {why}"[:300],
+                    ),
+                )
+            ) from None
         self._killed: type[Exception] = distributed.KilledWorker
         self._back: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
         self._futures: dict[int, Any] = {}
@@ -309,7 +328,16 @@ class Cluster:
             except queue.Empty:
                 self._count_workers()
                 if not self._size and monotonic() - self._seen > self._patience:
-                    raise DiagnosticError(_no_workers(self._address, self._patience)) from None
+                    raise DiagnosticError(
+                        Diagnostic(
+                            "E1310",
+                            f"the Dask scheduler at `{self._address}` has had no worker for {self._patience:g} s",
+                            notes=(
+                                f"`dask worker {self._address}` starts one",
+                                "with `--cache FILE` the answers so far are kept for the next run",
+                            ),
+                        )
+                    ) from None
                 continue
             del self._futures[ticket]
             return [self._finished(ticket, future)]
@@ -342,7 +370,10 @@ class Cluster:
                     return Finished(ticket, None, "was lost by the cluster again and again")
                 if isinstance(error, MemoryError):
                     return Finished(ticket, None, "ran out of memory")
-                raise DiagnosticError(_unable(error))
+                why = f"{type(error).__name__}: {' '.join(str(error).split())}"
+                note = "install the same dipc, with the same python-flint, on all machines"
+                message = f"a Dask worker cannot do the work: {why[:200]}"
+                raise DiagnosticError(Diagnostic("E1309", message, notes=(note,)))
         raise DiagnosticError(_gone(self._address, future.status))
 
 
@@ -368,52 +399,9 @@ def _client(distributed: Any, address: str, connect: float) -> Any:
     return Closed()
 
 
-def _not_installed() -> Diagnostic:
-    return Diagnostic(
-        "E1307",
-        "Dask is not installed",
-        notes=(
-            "install it: in a checkout pip install '.[dask]', elsewhere pip install 'distributed>=2025.7'",
-            "`-j N` uses the processors of this machine without it",
-        ),
-    )
-
-
-def _unreachable(address: str, seconds: float, error: Exception) -> Diagnostic:
-    why = " ".join(str(error).split()) or type(error).__name__
-    return Diagnostic(
-        "E1308",
-        f"no Dask scheduler answers at `{address}` within {seconds:g} s",
-        notes=(
-            "`dask scheduler` prints its address, such as tcp://127.0.0.1:8786",
-            f"the attempt failed with: {why}"[:300],
-        ),
-    )
-
-
 def _gone(address: str, why: object) -> Diagnostic:
     return Diagnostic(
         "E1308",
         f"the Dask scheduler at `{address}` is gone: {why}",
         notes=("with `--cache FILE` the answers so far are kept for the next run",),
-    )
-
-
-def _no_workers(address: str, seconds: float) -> Diagnostic:
-    return Diagnostic(
-        "E1310",
-        f"the Dask scheduler at `{address}` has had no worker for {seconds:g} s",
-        notes=(
-            f"`dask worker {address}` starts one",
-            "with `--cache FILE` the answers so far are kept for the next run",
-        ),
-    )
-
-
-def _unable(error: BaseException) -> Diagnostic:
-    why = f"{type(error).__name__}: {' '.join(str(error).split())}"
-    return Diagnostic(
-        "E1309",
-        f"a Dask worker cannot do the work: {why[:200]}",
-        notes=("install the same dipc, with the same python-flint, on all machines",),
     )

@@ -69,17 +69,13 @@ def claim_scope(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits)
     scale = max([abs(q) for poly in fraction_of(value) for _, q, _ in poly.terms()], default=_ZERO)
     if scale in (0, 1):
         return _claim_scope(beta, intervals, limits)
-    saying = _claim_scope(BetaForm(value.scaled(1 / scale)), intervals, limits)
-    return replace(saying, where=tuple([_stretched(failing, scale) for failing in saying.where]))
+    scope = _claim_scope(BetaForm(value.scaled(1 / scale)), intervals, limits)
 
+    def rescaled(end: EndPoint) -> EndPoint:
+        return EndPoint(end.low / scale, None if end.high is None else end.high / scale, end.included)
 
-def _stretched(failing: FailureInterval, scale: Fraction) -> FailureInterval:
-    """Return the interval of all eps for which `scale`·eps is in `failing`."""
-    start, end = (
-        EndPoint(each.low / scale, None if each.high is None else each.high / scale, each.included)
-        for each in (failing.start, failing.end)
-    )
-    return FailureInterval(start, end)
+    where = [FailureInterval(rescaled(failing.start), rescaled(failing.end)) for failing in scope.where]
+    return replace(scope, where=tuple(where))
 
 
 #: The bits of the lower end of an interval on which a claim is decided because beta < 1 there, and the digits of the

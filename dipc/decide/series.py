@@ -132,7 +132,11 @@ class SeriesDecision:
         slack = self.normal_slack()
         if slack is not None and slack.is_zero:
             return Decision(Verdict.ACCURATE)  # with equality
-        intervals = tuple(i for i in self.obligation.intervals if slack is None or not _is_zero_at(slack, i))
+        intervals = tuple(
+            each
+            for each in self.obligation.intervals
+            if slack is None or not (each.is_point and slack.is_zero_at(each.lower))
+        )
         if intervals and self.is_number():
             # The claim does not depend on eps: one eps decides it.
             sample = samples(intervals)[0]
@@ -272,16 +276,14 @@ class SeriesDecision:
         some half-space fails.
         """
         beta = self.obligation.beta
-        bound = self.obligation.bound
-        match bound:
-            case Bound(shares=(share,), constant=constant) if share.weight is None and not constant:
-                pass
-            case _:
-                return None
-        if not isinstance(beta, NormalBeta) or not bound.is_of_conjunctions:
+        if not isinstance(beta, NormalBeta):
+            return None
+        try:
+            events = self._events()
+        except OutsideFragment:
             return None
         total = beta.sum
-        for event in share.conjunctions:
+        for event in events:
             for item in event.constraints:
                 tail = _tail_loss(event, item)
                 if tail is None:
@@ -406,11 +408,12 @@ class SeriesDecision:
                 lost = ExpPoly.from_terms((0, -exponent, w) for exponent, w in _coarsened(fails))
                 least.append(weight * (1 - lost))
             elif weight < 0:
-                held = (
-                    _failure(event, _opposite(item), start)
+                opposites = (
+                    (event, Halfspace(tuple((noise, -c) for noise, c in item.coefficients), -item.constant, False))
                     for event in share.conjunctions
                     for item in event.constraints
                 )
+                held = (_failure(event, opposite, start) for event, opposite in opposites)
                 exponent, w = max(held, key=lambda tail: tail[0], default=(_ZERO, _ONE))
                 least.append(ExpPoly.term(weight * (w if exponent else _ONE), 0, -exponent))
         return ClosedForm(total(least))
@@ -447,9 +450,11 @@ class SeriesDecision:
                 if len(item.coefficients) == 1:
                     tails.append(_tail(event, item))
                     continue
-                laws = sorted(_law(event.noises[noise], c) for noise, c in item.coefficients)
-                noise = _slack_at_means(event, item), not item.strict, event, item
-                alike.setdefault(tuple(laws), []).append(noise)
+                scaled = [(event.noises[noise], c) for noise, c in item.coefficients]
+                # A symmetric noise has the same law with the coefficients c and -c.
+                laws = sorted((n.law.identity, abs(c) if n.law.symmetric else c, n.rate) for n, c in scaled)
+                member = _slack_at_means(event, item), not item.strict, event, item
+                alike.setdefault(tuple(laws), []).append(member)
         missed: list[Closed] = [ExpPoly.from_terms((0, -exponent, weight) for exponent, weight in _coarsened(tails))]
         for members in alike.values():
             _, _, event, item = min(members, key=lambda member: member[:2])
@@ -653,10 +658,6 @@ def samples(intervals: Sequence[Interval]) -> list[Fraction]:
     return sorted(inside, key=lambda eps: (eps.denominator, eps.numerator))
 
 
-def _is_zero_at(slack: NormalSum, interval: Interval) -> bool:
-    return interval.is_point and slack.is_zero_at(interval.lower)
-
-
 def _is_in(eps: Fraction, intervals: Sequence[Interval]) -> bool:
     return any(eps in interval for interval in intervals)
 
@@ -705,11 +706,6 @@ def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, piece: _CellPart,
 
 def _slack_at_means(event: Event, item: Halfspace) -> Fraction:
     return item.constant + sum((c * event.noises[noise].mean for noise, c in item.coefficients), _ZERO)
-
-
-def _law(noise: Noise, c: Fraction) -> tuple[str, Fraction, Fraction]:
-    """Return a key for the law of `c`·(N - mean), where N is `noise`: two laws with equal keys are equal."""
-    return noise.law.identity, abs(c) if noise.law.symmetric else c, noise.rate
 
 
 def _tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction]:
@@ -812,10 +808,6 @@ def _failure(event: Event, item: Halfspace, start: Fraction) -> tuple[Fraction, 
             tails.append(noise.law.tail_bound(noise.rate, reach, upward=c < 0, strict=True))
     exponent, weight = min(q for q, _ in tails), sum((w for _, w in tails), _ZERO)
     return (exponent, weight) if exponent and weight else (_ZERO, _ONE)
-
-
-def _opposite(item: Halfspace) -> Halfspace:
-    return Halfspace(tuple((noise, -c) for noise, c in item.coefficients), -item.constant, False)
 
 
 def _coarsened(tails: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:

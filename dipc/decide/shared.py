@@ -164,11 +164,11 @@ def _read_terms(text: str) -> ExpPoly:
 
 def bound_text(bound: Bound) -> str:
     """Return a text that identifies `bound`: different bounds have different texts."""
-    return ";".join([rational_text(bound.constant), *map(_share_text, bound.shares)])
-
-
-def _share_text(share: Share) -> str:
-    return "&".join(["" if share.weight is None else closed_text(share.weight), *map(_event_text, share.events)])
+    shares = [
+        "&".join(["" if share.weight is None else closed_text(share.weight), *map(_event_text, share.events)])
+        for share in bound.shares
+    ]
+    return ";".join([rational_text(bound.constant), *shares])
 
 
 def _event_text(event: Happening) -> str:
@@ -324,14 +324,14 @@ class Memory:
 
         The result is None if the cache has no such decision.
         """
-        return self._read(self._unexpanded_key(obligation), lambda text: read_decision(text, None))
+        return self._read(self._whole_key(self._unexpanded, obligation), lambda text: read_decision(text, None))
 
     def proved(self, obligation: Obligation) -> Decision | None:
         """Return the decision on `obligation` if the cache has one and it is ACCURATE, else None.
 
         It comes without the closed form of the bound.
         """
-        result = self._read(self._proved_key(obligation), lambda text: read_decision(text, None))
+        result = self._read(self._whole_key(self._proved, obligation), lambda text: read_decision(text, None))
         return result if result is not None and result.verdict is Verdict.ACCURATE else None
 
     def decision(self, form: ClosedForm, obligation: Obligation) -> Decision | None:
@@ -371,20 +371,21 @@ class Memory:
                 text = form_text(None, decision.reason) if form is None else form_text(form.value, None)
                 kept[self._bound_key(bound, long=form is None or decision.long)] = text
             if isinstance(question, Obligation):
-                key = self._unexpanded_key(question) if form is None else self._obligation_key(form, question)
+                key = (
+                    self._whole_key(self._unexpanded, question)
+                    if form is None
+                    else self._obligation_key(form, question)
+                )
                 kept[key] = decision_text(decision)
                 if form is not None and decision.verdict is Verdict.ACCURATE:
-                    kept[self._proved_key(question)] = decision_text(decision)
+                    kept[self._whole_key(self._proved, question)] = decision_text(decision)
         self._cache.put(kept)
 
     def _bound_key(self, bound: Bound, *, long: bool) -> bytes:
         return question_key(self._measure_long if long else self._measure, bound_text(bound))
 
-    def _unexpanded_key(self, obligation: Obligation) -> bytes:
-        return question_key(self._unexpanded, f"{bound_text(obligation.bound)};{_claim_text(obligation)}")
-
-    def _proved_key(self, obligation: Obligation) -> bytes:
-        return question_key(self._proved, f"{bound_text(obligation.bound)};{_claim_text(obligation)}")
+    def _whole_key(self, context: str, obligation: Obligation) -> bytes:
+        return question_key(context, f"{bound_text(obligation.bound)};{_claim_text(obligation)}")
 
     def _obligation_key(self, form: ClosedForm, obligation: Obligation) -> bytes:
         return question_key(self._sign, f"{closed_text(form.value)};{_claim_text(obligation)}")
@@ -598,15 +599,16 @@ class SharedEngine(Engine):
         sent = self._out.pop(finished.ticket, None)
         if sent is None:
             return  # a task that is not about questions, for whose answer nobody waits
-        done = finished.done
-        if done is None:
+        if finished.done is None:
             self._retry(sent, finished.lost)
         else:
-            self._done(sent, done)
+            self._done(sent, finished.done)
 
     def _done(self, sent: tuple[Pending, ...], done: Done) -> None:
         if done.engine != fingerprint():
-            raise DiagnosticError(_other_engine(done.engine))
+            message = f"a worker runs dipc {done.engine}, and this is dipc {fingerprint()}"
+            note = "install the same dipc, with the same python-flint, on all machines"
+            raise DiagnosticError(Diagnostic("E1309", message, notes=(note,)))
         self._elsewhere = self._elsewhere + done.spent
         pace = max(done.seconds / len(sent), 1e-6)
         self._batch = max(1, min(_BATCH, 2 * self._batch, int(_SECONDS / pace)))
@@ -653,7 +655,10 @@ class SharedEngine(Engine):
                 self._alone.append(pending)
             else:
                 self._release(_bound(pending.question))
-                pending.settle(Decision.undecided(_loss_text(why, self._lost[pending])))
+                times = self._lost[pending]
+                often = "" if times == 1 else f" {times} times"
+                reason = f"a process that worked on it was lost{often}" + (f": it {why}" if why else "")
+                pending.settle(Decision.undecided(reason))
 
 
 def _decision(pending: Pending) -> Decision:
@@ -663,16 +668,3 @@ def _decision(pending: Pending) -> Decision:
 
 def _bound(question: Question) -> Bound:
     return question if isinstance(question, Bound) else question.bound
-
-
-def _loss_text(why: str, times: int) -> str:
-    often = "" if times == 1 else f" {times} times"
-    return f"a process that worked on it was lost{often}" + (f": it {why}" if why else "")
-
-
-def _other_engine(engine: str) -> Diagnostic:
-    return Diagnostic(
-        "E1309",
-        f"a worker runs dipc {engine}, and this is dipc {fingerprint()}",
-        notes=("install the same dipc, with the same python-flint, on all machines",),
-    )

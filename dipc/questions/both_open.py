@@ -117,7 +117,8 @@ class BothOpenCase(ClassCase):
             with suppress(Undecided):
                 refuted = yield from self._with_gamma(gamma).refuted()
                 if refuted.verdict is Verdict.INACCURATE:
-                    return _at_gamma(refuted, gamma)
+                    assert isinstance(refuted.evidence, Refuted)
+                    return replace(refuted, evidence=replace(refuted.evidence, gamma=gamma))
         reason = self.convex.refused or (
             _NO_SUM
             if next(self.divided(), None) is None
@@ -137,7 +138,9 @@ class BothOpenCase(ClassCase):
         if not conditions.depends(beta, gamma=True):
             yield [self.claiming(options, convex)]
             return
-        dd = self._dd()
+        integral = source.metric.norm is Norm.DISCRETE or convex.inputs.integral
+        greatest = self.greatest_anywhere()
+        dd = greatest if greatest == 0 or integral else None
         if dd is not None or not conditions.depends(beta, alpha=True):
             # The claim is about every alpha < dd(u); with alpha = dd(u) it would be about no input.
             one = replace(options, alpha=0, gamma=FREE, beta=conditions.at_alpha(beta, dd or _ZERO))
@@ -146,7 +149,13 @@ class BothOpenCase(ClassCase):
             for stronger in case.claim.lesser():
                 yield [self.claiming(replace(one, beta=stronger), convex)]
         of_alpha, of_gamma = (conditions.of_lesser(beta, name) for name in ("alpha", "gamma"))
-        if of_alpha is not None and self._is_monotone():
+        inputs, metric = convex.inputs, source.metric
+        # If so, a proof for gamma = alpha = dd(u) proves the claim for every gamma = alpha <= dd(u). Integer distances
+        # are decided one by one, with a number in place of dd(u).
+        is_monotone = not inputs.whole and (
+            inputs.alone or metric.norm is not Norm.DISCRETE or metric.apart is not None
+        )
+        if of_alpha is not None and is_monotone:
             yield [self.claiming(replace(options, gamma="alpha", beta=of_alpha), convex)]
         elif of_gamma is not None:
             yield [self.claiming(replace(options, alpha=0, gamma=FREE, beta=of_gamma), convex)]
@@ -166,17 +175,6 @@ class BothOpenCase(ClassCase):
         f = ClaimExpression.parse("beta", of_alpha, "<beta>")
         if conditions.trend(f, "alpha", claim.names(), claim.intervals).falls:
             yield conditions.Halves(f"({of_alpha})/2", f"({of_gamma})/2")
-
-    def _dd(self) -> Fraction | None:
-        integral = self.source.metric.norm is Norm.DISCRETE or self.convex.inputs.integral
-        greatest = self.greatest_anywhere()
-        return greatest if greatest == 0 or integral else None
-
-    def _is_monotone(self) -> bool:
-        """Return True if a proof for gamma = alpha = dd(u) also proves the claim for every gamma = alpha <= dd(u)."""
-        inputs, metric = self.convex.inputs, self.source.metric
-        # Integer distances are decided one by one, with a number in place of dd(u).
-        return not inputs.whole and (inputs.alone or metric.norm is not Norm.DISCRETE or metric.apart is not None)
 
     def _with_gamma(self, gamma: Fraction) -> ClassCase:
         return self.claiming(replace(self.source.options, gamma=gamma), self.convex)
@@ -251,7 +249,9 @@ def _right_and_near(
     right = replace(source.options, alpha="dd", gamma=0, beta=halves_of_beta.alpha)
     near = replace(source.options, alpha=0, gamma=gamma, beta=halves_of_beta.gamma)
     for exits in _exit_sets(convex.exits):
-        others = dict.fromkeys(map(_nearness_alone, exits))
+        others = dict.fromkeys(
+            replace(centered, guards=(), weight=None, parts=_only(centered, near=True)) for centered in exits
+        )
         yield [case(right, [*map(_finite_alone, exits)]), *[case(near, [centered]) for centered in others]]
     if len(convex.exits) > 1 and not convex.inputs.incomplete:
         with suppress(Undecided):
@@ -259,12 +259,6 @@ def _right_and_near(
             box = near_in_a_box(*ends, convex.guards)
             if box is not None:
                 yield [case(right, [*map(_finite_alone, convex.exits)]), case(near, [box])]
-
-
-def _at_gamma(refuted: RowResult, gamma: Fraction) -> RowResult:
-    assert isinstance(refuted, ClassResult)
-    assert isinstance(refuted.evidence, Refuted)
-    return replace(refuted, evidence=replace(refuted.evidence, gamma=gamma))
 
 
 # --- exits to the answer in two parts ---------------------------------------------------------------
@@ -276,24 +270,19 @@ def _exit_sets(exits: Sequence[CenteredExit]) -> Iterator[Sequence[CenteredExit]
     An exit has separate noises if no noise both determines the finite outputs and decides whether another output is
     within gamma of the right answer.
     """
-    alone = [centered_exit for centered_exit in exits if not _shares(centered_exit)]
-    if len(alone) > 1:
-        yield alone
+    separate = [
+        centered
+        for centered in exits
+        if all(len({has_gamma(half) for half in component.halfspaces}) <= 1 for component in centered.parts)
+    ]
+    if len(separate) > 1:
+        yield separate
     for centered in exits:
         yield [centered]
 
 
-def _shares(centered: CenteredExit) -> bool:
-    """Return True if a noise of `centered` determines the finite outputs and also whether another output is near."""
-    return any(len({has_gamma(half) for half in component.halfspaces}) > 1 for component in centered.parts)
-
-
 def _finite_alone(centered: CenteredExit) -> CenteredExit:
     return replace(centered, points=(), in_balls=False, parts=_only(centered, near=False))
-
-
-def _nearness_alone(centered: CenteredExit) -> CenteredExit:
-    return replace(centered, guards=(), weight=None, parts=_only(centered, near=True))
 
 
 def _only(centered: CenteredExit, *, near: bool) -> tuple[NoiseComponent, ...]:

@@ -25,7 +25,6 @@ from dipc.decide.engine import Engine
 from dipc.decide.obligation import Asking, Bound, Decision, Obligation, Verdict
 from dipc.decide.scope import claim_scope
 from dipc.frozen import LazyModule, frozen
-from dipc.linear.halfspace import Halfspace
 from dipc.program.ideal import Answer, Distances, Ideal, Region
 from dipc.program.metric import Norm
 from dipc.program.program import Program
@@ -241,10 +240,12 @@ class EveryInput(Source):
         decision.
         """
         number = 0
-        sorted_out = self._distinct_classes(few)
+        distinct = classes_up_to_exchange(self.ideal, self.exits, few) if self._may_exchange else None
+        if distinct is None:
+            distinct = classes(self.ideal, apart=self.near is not None or not self._is_about_every_input)
         while True:
             try:
-                input_class = next(sorted_out)
+                input_class = next(distinct)
             except StopIteration:
                 return
             except Undecided as undecided:
@@ -291,16 +292,6 @@ class EveryInput(Source):
         """
         if result.verdict is Verdict.ACCURATE and not result.rows:
             self._proved[pattern.key] = pattern, replace(result, evidence=None)
-
-    def _distinct_classes(self, few: int) -> Iterator[InputClass]:
-        """Yield the classes of inputs.
-
-        If there are more than `few`, classes that an exchange of inputs maps to each other are represented by one of
-        them.
-        """
-        alike = classes_up_to_exchange(self.ideal, self.exits, few) if self._may_exchange else None
-        apart = self.near is not None or not self._is_about_every_input
-        return classes(self.ideal, apart=apart) if alike is None else alike
 
     @property
     def _may_exchange(self) -> bool:
@@ -949,7 +940,12 @@ class ClassCase:
             alphas = tuple(dict.fromkeys([*alphas, *more, *([goal.greatest] if goal.greatest else [])]))
         forms = goal.lower.slacks or [guard.form for guard in self.convex.guards]
         every = by_distances(source.setting, self.convex)
-        systems = [_system(convex, alpha) for alpha in alphas for convex in every]
+        # The inputs with dd at least alpha, without boundaries that belong to other classes.
+        systems = [
+            [*(guard.guard for guard in convex.guards), *(at_alpha(facet, alpha) for facet in convex.facets)]
+            for alpha in alphas
+            for convex in every
+        ]
         most = max(_LEAST_POINTS, _MOST_POINTS // max(len(systems), 1))
         whole = self.convex.inputs.whole
         points = [
@@ -1266,14 +1262,6 @@ def _is_approached(goal: Goal) -> bool:
 
 def _failing_at(first: Decision) -> Fraction | None:
     return None if first.counterexample is None else first.counterexample.eps
-
-
-def _system(convex: ConvexClass, alpha: Fraction) -> list[Halfspace]:
-    """Return half-spaces whose intersection is the set of inputs of `convex` with dd at least `alpha`.
-
-    Boundaries that belong to other classes are excluded.
-    """
-    return [*(guard.guard for guard in convex.guards), *(at_alpha(facet, alpha) for facet in convex.facets)]
 
 
 def _vacuous(result: ClassResult, method: Method) -> ClassResult:

@@ -179,7 +179,9 @@ def error_report(
                 progress(len(rows), source.total)
     except KeyboardInterrupt:
         interrupted = True
-    worst = _worst(rows)
+    worst: ErrorRow | None = None
+    if rows and all(row.value is not None for row in rows):
+        worst = max(rows, key=lambda row: (row.value or (Fraction(0),))[0])
     # A row without a decision is undecided, and so are those that Ctrl-C left out.
     verdicts = {Verdict.UNDECIDED if row.result is None else row.result.verdict for row in rows}
     if interrupted or not rows:
@@ -236,12 +238,6 @@ def errors_of(
     bias = form(Moment.SIGNED)
     variance = ClosedForm(form(Moment.SQUARE).value - bias.value * bias.value)
     return error.restricted_to(only_at), value, bias.restricted_to(only_at), variance.restricted_to(only_at)
-
-
-def _worst(rows: Sequence[ErrorRow]) -> ErrorRow | None:
-    if not rows or any(row.value is None for row in rows):
-        return None
-    return max(rows, key=lambda row: (row.value or (Fraction(0),))[0])
 
 
 def _is_worst_everywhere(

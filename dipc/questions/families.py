@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from dipc.algebra.limits import Limits, NotApplicable, Undecided
 from dipc.algebra.parametric import Parametric
-from dipc.chain.state import Constraint, Terms
+from dipc.chain.state import Terms
 from dipc.claims import conditions
 from dipc.claims.claim import Claim
 from dipc.claims.expression import DISTANCES
@@ -412,7 +412,9 @@ class RowFamilies:
             return False
         result: list[bool] | None = None
         for guard in event.guards:
-            result = _both(result, self._guard(guard, numbers, rows))
+            values = self._form(guard.form.inputs, guard.form.constant).values(numbers, rows)
+            held = [value > 0 for value in values] if guard.strict else [value >= 0 for value in values]
+            result = _both(result, held)
         for form, slot, sign in event.points:
             assert slot is not None
             terms = {self._input_at[name]: c for name, c in form.inputs}
@@ -420,10 +422,6 @@ class RowFamilies:
             values = IntegerForm.create(terms, form.constant + radius).values(numbers, rows)
             result = _both(result, [value >= 0 for value in values])
         return True if result is None else result
-
-    def _guard(self, guard: Constraint, numbers: IntegerColumns, rows: Sequence[int]) -> list[bool]:
-        values = self._form(guard.form.inputs, guard.form.constant).values(numbers, rows)
-        return [value > 0 for value in values] if guard.strict else [value >= 0 for value in values]
 
     def _family(self, exits: Sequence[Exit], radius: Fraction) -> Family:
         shares = []

@@ -485,7 +485,6 @@ class LongRows(CountedRows):
 
     @property
     def counts(self) -> Counts:
-        """The number of rows of each kind."""
         if isinstance(self.every, DecidedRows):
             return self.every.counts
         if self.left is None:
@@ -495,13 +494,11 @@ class LongRows(CountedRows):
 
     @property
     def scopes(self) -> Iterable[ClaimScope]:
-        """The sets of eps whose union is the set of all eps where beta < 1 at some row."""
         if isinstance(self.every, DecidedRows):
             return self.every.scopes
         return [*self._scopes, *(() if self.left is None else self.left.scopes)]
 
     def select(self, verdict: Verdict) -> Iterator[RowResult]:
-        """Yield the rows with this `verdict`, in order."""
         if verdict is Verdict.ACCURATE or self.every is not None:
             return (row for row in self._all() if row.verdict is verdict)
         return iter(()) if self.left is None else self.left.select(verdict)

@@ -186,17 +186,14 @@ def groups_of(
                 domain = finite_values(core.slots[core.inputs[places[0]]])
                 chosen = {(type(value), value) for value in choices[places[0]]}
                 values = tuple([value for value in domain if (type(value), value) in chosen])
-                groups.append(Group(tuple(places), _ordered(values)))
+                if all(isinstance(value, Fraction) for value in values):
+                    values = tuple(sorted(values))
+                groups.append(Group(tuple(places), values))
                 taken.update(places)
     if not groups:
         return None
     groups += [Group((number,), tuple(values)) for number, values in enumerate(choices) if number not in taken]
     return Groups(sorted(groups, key=lambda group: group.places))
-
-
-def _ordered(values: Sequence[Value]) -> tuple[Value, ...]:
-    numbers = [value for value in values if isinstance(value, Fraction)]
-    return tuple(sorted(numbers)) if len(numbers) == len(values) else tuple(values)
 
 
 # --- Distances --------------------------------------------------------------------------------------------------------

@@ -67,7 +67,11 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
             if opened is not None:
                 from dipc.questions.every_number.all_numbers import AllNumbers
 
-                return AllNumbers(program, *opened, options, by_inputs=_about_every_input)
+                def by_inputs(instance: Program, claim: ClaimOptions) -> Source:
+                    each = Options(beta=claim.beta, alpha=claim.alpha, gamma=claim.gamma, eps=claim.eps)
+                    return question_of(instance, None, each)
+
+                return AllNumbers(program, *opened, options, by_inputs=by_inputs)
             every_input = question_about_all(with_clipped_inputs(program, options), options)
             betas = every_input.claim.lesser()
             # For integer distances beta need not be replaced by lesser functions.
@@ -115,11 +119,6 @@ def _is_long(table: TableGiven) -> bool:
     except (OSError, ValueError):
         return False
     return S_ISREG(found.st_mode) and found.st_size >= LEAST_BYTES
-
-
-def _about_every_input(program: Program, claim: ClaimOptions) -> Source:
-    asked = Options(beta=claim.beta, alpha=claim.alpha, gamma=claim.gamma, eps=claim.eps)
-    return question_of(program, None, asked)
 
 
 def _row_source(program: Program, table: Table, options: ClaimOptions) -> Source:
@@ -307,6 +306,10 @@ def answer(source: Source, engine: Engine, progress: Progress | None = None) -> 
             progress(len(rows), total)
             due = perf_counter() + _PROGRESS_SECONDS
 
+    def report(*, interrupted: bool) -> Report:
+        result = source.annotate(source.report(rows, engine, interrupted=interrupted))
+        return replace(result, effort=replace(result.effort, seconds=perf_counter() - begun))
+
     try:
         with engine.observed(tell):
             for _ in steps:
@@ -316,16 +319,8 @@ def answer(source: Source, engine: Engine, progress: Progress | None = None) -> 
         if progress is not None:
             progress(len(rows), total)
     except KeyboardInterrupt:
-        report = source.report(rows, engine, interrupted=True)
-        if source.annotate is not None:
-            report = source.annotate(report)
-        raise Interrupted(_timed(report, begun), len(rows), total) from None
-    report = source.report(rows, engine)
-    return _timed(report if source.annotate is None else source.annotate(report), begun)
-
-
-def _timed(report: Report, begun: float) -> Report:
-    return replace(report, effort=replace(report.effort, seconds=perf_counter() - begun))
+        raise Interrupted(report(interrupted=True), len(rows), total) from None
+    return report(interrupted=False)
 
 
 @takes(GivenRows)
@@ -432,19 +427,17 @@ def error_asked(program: Program, table: TableGiven | None, options: Options) ->
     source = question_of(erring, table, replace(asked, classes=False))
     if not isinstance(source, errors_of_rows.ErrorRows):
         source = getattr(source, "source", source)
-    if not isinstance(source, errors_of_rows.ErrorRows) and (erring.error.place is None or not _is_about_all(source)):
-        notes = (
-            'give a table, or inputs such as --inputs "q = -1..1"',
-            "for every input they are known only if there is a single output, a number",
-        )
-        raise bad_input("E1805", "expected errors are known only at finitely many inputs here", *notes)
+    if not isinstance(source, errors_of_rows.ErrorRows):
+        # The expected errors of rows start sooner if this module is not imported.
+        from dipc.questions.every_input import EveryInput
+
+        if erring.error.place is None or not isinstance(source, EveryInput):
+            notes = (
+                'give a table, or inputs such as --inputs "q = -1..1"',
+                "for every input they are known only if there is a single output, a number",
+            )
+            raise bad_input("E1805", "expected errors are known only at finitely many inputs here", *notes)
     return ErrorAsked(source, None if stated is None else print_expression(stated.tree))
-
-
-def _is_about_all(source: Source) -> bool:
-    from dipc.questions.every_input import EveryInput
-
-    return isinstance(source, EveryInput)
 
 
 def about_errors(program: Program, options: Options) -> tuple[expected_errors.Erring, Options]:

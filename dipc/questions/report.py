@@ -172,33 +172,26 @@ def counts_of(counted: Iterable[tuple[RowOutcome, int]]) -> Counts:
     return Counts(rows, accurate, inaccurate, undecided, vacuous, above_one, unconstrained)
 
 
-@frozen
-class RowNames:
-    """The names of a program's inputs and outputs, in order, and its single eps `only_at` if it has one."""
-
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    only_at: Fraction | None
-
-    def result(self, row: Row, outcome: RowOutcome) -> RowResult:
-        """Return `row` with its `outcome` as the report shows it."""
-        terms, settled = outcome.terms, outcome.settled
-        return RowResult(
-            row=row.number,
-            input={name: cell.text for name, cell in zip(self.inputs, row.inputs, strict=True)},
-            output={name: cell.text for name, cell in zip(self.outputs, row.outputs, strict=True) if cell is not None},
-            alpha=terms.alpha_text,
-            beta_form=terms.beta,
-            gamma=terms.gamma.text,
-            verdict=settled.verdict,
-            closed_form=None if outcome.probability is None else outcome.probability.restricted_to(self.only_at),
-            vacuous=outcome.vacuous,
-            says=outcome.says,
-            unconstrained=terms.unconstrained,
-            counterexample=settled.counterexample,
-            failing=settled.failing,
-            reason=settled.reason,
-        )
+def row_result(core: CoreProgram, row: Row, outcome: RowOutcome) -> RowResult:
+    """Return `row`, of a table for the program `core`, with its `outcome` as the report shows it."""
+    terms, settled = outcome.terms, outcome.settled
+    inputs, outputs = zip(core.input_slots, row.inputs, strict=True), zip(core.output_slots, row.outputs, strict=True)
+    return RowResult(
+        row=row.number,
+        input={slot.name: cell.text for slot, cell in inputs},
+        output={slot.name: cell.text for slot, cell in outputs if cell is not None},
+        alpha=terms.alpha_text,
+        beta_form=terms.beta,
+        gamma=terms.gamma.text,
+        verdict=settled.verdict,
+        closed_form=None if outcome.probability is None else outcome.probability.restricted_to(core.only_at),
+        vacuous=outcome.vacuous,
+        says=outcome.says,
+        unconstrained=terms.unconstrained,
+        counterexample=settled.counterexample,
+        failing=settled.failing,
+        reason=settled.reason,
+    )
 
 
 class CountedRows(Sequence[RowResult]):
@@ -227,9 +220,9 @@ class DecidedRows(CountedRows):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, table: Sequence[Row], names: RowNames) -> None:
+    def __init__(self, core: CoreProgram, table: Sequence[Row]) -> None:
         self._table = table
-        self._names = names
+        self._core = core
         self._outcomes: list[RowOutcome] = []
         self._place: dict[tuple[int, int, int], int] = {}
         self._numbers = array("I")
@@ -250,7 +243,6 @@ class DecidedRows(CountedRows):
 
     @property
     def counts(self) -> Counts:
-        """The numbers of accurate, inaccurate, undecided and vacuous rows, without building the rows."""
         numbers = [0] * len(self._outcomes)
         for place in self._numbers:
             numbers[place] += 1
@@ -258,15 +250,13 @@ class DecidedRows(CountedRows):
 
     @property
     def scopes(self) -> Iterable[ClaimScope]:
-        """The sets of eps whose union is the set of all eps where beta < 1 at some row."""
         return [outcome.says for outcome in self._outcomes if outcome.says is not None]
 
     def select(self, verdict: Verdict) -> Iterator[RowResult]:
-        """Yield the rows with this `verdict`, in order."""
         wanted = [outcome.settled.verdict is verdict for outcome in self._outcomes]
         for position, number in enumerate(self._numbers):
             if wanted[number]:
-                yield self._names.result(self._table[position], self._outcomes[number])
+                yield row_result(self._core, self._table[position], self._outcomes[number])
 
     @property
     def outcomes(self) -> tuple[Sequence[RowOutcome], Sequence[int]]:
@@ -278,7 +268,7 @@ class DecidedRows(CountedRows):
 
     def __iter__(self) -> Iterator[RowResult]:
         for row, number in zip(self._table, self._numbers, strict=False):  # an interrupted check has fewer outcomes
-            yield self._names.result(row, self._outcomes[number])
+            yield row_result(self._core, row, self._outcomes[number])
 
     @overload
     def __getitem__(self, position: int) -> RowResult: ...
@@ -288,7 +278,7 @@ class DecidedRows(CountedRows):
         if isinstance(position, slice):
             return tuple(self[index] for index in range(*position.indices(len(self))))
         index = range(len(self))[position]
-        return self._names.result(self._table[index], self._outcomes[self._numbers[index]])
+        return row_result(self._core, self._table[index], self._outcomes[self._numbers[index]])
 
 
 # --- evidence -------------------------------------------------------------------------------------

@@ -17,10 +17,9 @@ from dipc.decide.obligation import Asking, Decision, Obligation, Verdict
 from dipc.decide.scaled import constants_of, scaled_obligation, with_constants
 from dipc.decide.scope import ClaimScope, claim_scope, join_scopes
 from dipc.frozen import LazyModule, frozen
-from dipc.linear.halfspace import Halfspace
 from dipc.measure.measure import Bound
 from dipc.program.program import Probabilities, Program
-from dipc.questions.report import DecidedRows, Evidence, Report, RowNames, RowOutcome, RowResult
+from dipc.questions.report import DecidedRows, Evidence, Report, RowOutcome, RowResult, row_result
 from dipc.questions.source import Source
 from dipc.sign.piecewise import BetaForm
 from dipc.text.diagnostic import Diagnostic, bad_input
@@ -62,7 +61,6 @@ class TableRows(Source):
         super().__init__(program, claim.intervals, claim.texts, table)
         self.claim = claim
         self.probabilities = probabilities or program.probabilities()
-        self.names = RowNames(program.inputs, program.outputs, program.core.only_at)
         self._undecided: dict[str, Decision] = {}
         #: The values of eps with beta < 1, by the claim of a row; equal claims are one object.
         self._says: dict[Terms, ClaimScope] = {}
@@ -103,7 +101,7 @@ class TableRows(Source):
     def measured(self, row: Row, terms: Terms) -> Bound | Undecided:
         """Return the probability for `row`, with the gamma of `terms`, or the reason why it is not known."""
         try:
-            return self.probabilities.bound(row.inputs, row.outputs, terms.gamma)
+            return self.bound(row, terms)
         except Undecided as undecided:
             return undecided.with_traceback(None)
 
@@ -143,7 +141,7 @@ class TableRows(Source):
         return RowOutcome(terms, decision.bound, decision, says)
 
     def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
-        rows = DecidedRows(self.table.rows, self.names)
+        rows = DecidedRows(self.program.core, self.table.rows)
         self._least.known = not engine.forms and self.of_probabilities
         self._shared = not engine.keep_proofs and self.of_probabilities
         return rows, map(rows.append, results_in_order(self._outcomes(), engine))
@@ -214,7 +212,8 @@ class _Kind:
 
     @staticmethod
     def from_bound(beta: BetaForm, one: Bound) -> _Kind:
-        return _Kind(beta, one, [tuple(sorted([c for _, c in each.coefficients])) for each in _half_spaces(one)])
+        sides = [each for share in one.shares for event in share.conjunctions for each in event.constraints]
+        return _Kind(beta, one, [tuple(sorted([c for _, c in each.coefficients])) for each in sides])
 
     def add(self, members: Sequence[Sequence[Fraction]]) -> None:
         self.number += len(members)
@@ -301,10 +300,6 @@ class LeastBounds:
 _ZERO = Fraction(0)
 
 
-def _half_spaces(bound: Bound) -> list[Halfspace]:
-    return [each for share in bound.shares for event in share.conjunctions for each in event.constraints]
-
-
 #: The most outcomes that are remembered.
 _REMEMBERED = 1 << 16
 
@@ -353,7 +348,7 @@ class RowCase:
         return _together(results) if source.leaves_gamma_open(row) else results[0]
 
     def _result(self, outcome: RowOutcome, gamma: str | None) -> RowResult:
-        result = self.source.names.result(self.row, outcome)
+        result = row_result(self.source.program.core, self.row, outcome)
         return result if gamma is None else replace(result, gamma=gamma)
 
 
@@ -408,7 +403,9 @@ class FreeGamma(TableRows):
     def ranges(self, row: Row) -> Sequence[tuple[Terms, str | None]]:
         if row.gamma is not None:
             return super().ranges(row)
-        distances = self._distances(row)
+        distances = [Fraction(0)]
+        if not self.program.core.has_product_distance:
+            distances = sorted({Fraction(0), *self._nearness.distances(row.inputs, row.outputs)})
         gamma_ranges: list[tuple[Terms, str | None]] = []
         for position, low in enumerate(distances):
             high = distances[position + 1] if position + 1 < len(distances) else None
@@ -426,12 +423,6 @@ class FreeGamma(TableRows):
             gamma_ranges.append((terms, f"[{low}, {'inf' if high is None else high})"))
         return gamma_ranges
 
-    def _distances(self, row: Row) -> Sequence[Fraction]:
-        """Return 0 and the finite distances between the answer in `row` and other answers, in increasing order."""
-        if self.program.core.has_product_distance:
-            return (Fraction(0),)
-        return sorted({Fraction(0), *self._nearness.distances(row.inputs, row.outputs)})
-
     def _ends(self, row: Row, low: Fraction, high: Fraction | None) -> tuple[Fraction | None, Fraction | None] | None:
         """Return the suprema of alpha and gamma at `row` for `low` <= gamma < `high`, or None if nothing is claimed.
 
@@ -445,7 +436,10 @@ class FreeGamma(TableRows):
         slope, offset = self._curve
         if slope == 0:
             return None if limit is not None and self.claim.is_near(row, limit, offset) else (offset, high)
-        top = high if limit is None else _least(high, (limit - offset) / slope)
+        top = high
+        if limit is not None:
+            most = (limit - offset) / slope
+            top = most if high is None else min(high, most)
         if top is None:
             return None, None
         alpha, least = slope * top + offset, max(low, -offset / slope)
@@ -467,10 +461,6 @@ def _together(rows: Sequence[RowResult]) -> RowResult:
                 return replace(result, obligations=tuple(rows), says=says)
     vacuous = all(result.vacuous for result in rows)
     return replace(rows[0], gamma=EVERY_GAMMA, vacuous=vacuous, obligations=tuple(rows), says=says)
-
-
-def _least(one: Fraction | None, other: Fraction) -> Fraction:
-    return other if one is None else min(one, other)
 
 
 def _require_finite(program: Program) -> None:

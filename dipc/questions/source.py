@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
-from fractions import Fraction
 from itertools import zip_longest
 from typing import TYPE_CHECKING, ClassVar, Protocol, assert_never
 
@@ -23,7 +22,6 @@ from dipc.decide.engine import Engine, Underway, results_in_order
 from dipc.decide.obligation import (
     Asking,
     EndPoint,
-    FailureInterval,
     TypedEnds,
     Verdict,
     with_typed_ends,
@@ -94,8 +92,8 @@ class Source(ABC):
         self.intervals = intervals
         self.stated = stated
         self.table = table
-        #: A function that adds to the report that its rows represent more inputs, or are all inputs; else None.
-        self.annotate: Callable[[Report], Report] | None = None
+        #: Adds to the report that its rows represent more inputs, or are all inputs.
+        self.annotate: Callable[[Report], Report] = lambda report: report
         #: Whether an unproved case searches many inputs for one that refutes the claim, which is costly.
         self.searching = True
         #: The word for a case in messages: a "class" of inputs, or a "row" of a table.
@@ -350,11 +348,13 @@ def _with_ends(found: RowResult, row: RowResult, question: Enclosed) -> RowResul
         return found
     if question.relation is WeakerClaim.AROUND:
         return replace(found, failing=with_typed_ends(found.failing, ends))
-    is_same = row.beta_form == found.beta_form
     proved = {
         place: (low, high, text)
-        for place, (low, high, text) in ends.items()
-        if is_same and any(_covers(each, low, high) for each in row.failing)
+        for place, (low, high, text) in (ends.items() if row.beta_form == found.beta_form else ())
+        if any(
+            each.start.high is not None and each.start.high <= low and (each.end.high is None or high <= each.end.low)
+            for each in row.failing
+        )
     }
     inside = {place for interval in question.weaker.intervals for place in (interval.lower, interval.upper)}
 
@@ -367,11 +367,6 @@ def _with_ends(found: RowResult, row: RowResult, question: Enclosed) -> RowResul
         for each in with_typed_ends(found.failing, proved)
     ]
     return replace(found, failing=tuple(failing))
-
-
-def _covers(failing: FailureInterval, low: Fraction, high: Fraction) -> bool:
-    start, end = failing.start, failing.end
-    return start.high is not None and start.high <= low and (end.high is None or high <= end.low)
 
 
 def _with_beta_of(row: RowResult, proved: RowResult) -> RowResult:

@@ -239,7 +239,10 @@ def _violation_distance(
     """
     terms = guard.form.inputs
     slack = guard.form.evaluate(inputs)
-    kinds = {_kind(positions[slot]) for slot, _ in terms}
+    kinds = {
+        "listed" if each.domain is not None else "int" if each.any_integer else "real"
+        for each in (positions[slot] for slot, _ in terms)
+    }
     if not terms:
         return None
     if kinds == {"real"}:
@@ -252,12 +255,6 @@ def _violation_distance(
     if "int" in kinds:
         raise ValueError("one comparison mixes int inputs with others")
     return _stepwise(guard, slack, inputs, positions)
-
-
-def _kind(position: symmetry.Position) -> str:
-    if position.domain is not None:
-        return "listed"
-    return "int" if position.any_integer else "real"
 
 
 def _stepwise(
@@ -324,7 +321,11 @@ def promoted(program: Program) -> Program:
     core = program.core
     tree = parse(core.source.in_language)
     domains = [_domains(declaration, program) for declaration in tree.declarations]
-    numeric = [index for index, values in enumerate(domains) if values and all(map(_is_numeric, values))]
+    numeric = [
+        index
+        for index, listed in enumerate(domains)
+        if listed and all(listed) and all(isinstance(value, Fraction) for values in listed for value in values)
+    ]
     if not numeric:
         return program
     everything = dict.fromkeys(numeric, "real")
@@ -354,10 +355,6 @@ def _domains(declaration: ast.Declaration, program: Program) -> list[Sequence[Va
     slots = program.core.input_slots
     types = [slot.type for slot in slots if slot.name.partition("[")[0] in names]
     return [kind.values if isinstance(kind, DomType) else () for kind in types]
-
-
-def _is_numeric(values: Sequence[Value]) -> bool:
-    return bool(values) and all(isinstance(value, Fraction) for value in values)
 
 
 def _retyped(program: Program, tree: ast.ProgramTree, types: _Types) -> Program | None:
@@ -457,19 +454,6 @@ def class_table(
     )
 
 
-def _multiset_table(program: Program, inputs: FiniteInputs, *, by_transitions: bool) -> ClassTable | None:
-    """Return the table of classes of `inputs` that differ only in the order of values, or None if it would save little.
-
-    If `by_transitions` is False, inputs are shown to be interchangeable by the expressions of `program` alone, not by
-    its steps.
-    """
-    found = multisets.multiset_classes(program, inputs, by_transitions=by_transitions)
-    if found is None:
-        return None
-    classes, groups = found
-    return _listed_classes(program, inputs, classes, groups.choices, groups.alike)
-
-
 def _listed_classes(
     program: Program,
     inputs: FiniteInputs,
@@ -544,9 +528,10 @@ def grouped(program: Program, inputs: Any, classes: bool | None, *, as_given: bo
     # A certificate can list a few rows, which its checker always follows. It follows most proofs by transitions.
     by_transitions = bool(classes) or not as_given or result.count > _ROWS_IN_CERTIFICATE
     with suppress(LimitReached):
-        by_multisets = _multiset_table(program, result, by_transitions=by_transitions)
-        if by_multisets is not None:
-            return by_multisets
+        found = multisets.multiset_classes(program, result, by_transitions=by_transitions)
+        if found is not None:
+            by_multisets, groups = found
+            return _listed_classes(program, result, by_multisets, groups.choices, groups.alike)
     if classes is None and result.count <= ROW_BY_ROW:
         return None
     if not as_given:  # The checker of certificates does not follow these classes.

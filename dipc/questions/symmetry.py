@@ -78,12 +78,12 @@ def ending_of(event: EventTemplate, weight: Closed | None, centers: Mapping[int,
     `centers` has the right answer of each real output, a form over inputs, by slot.
     """
     points = [guard_of(within_gamma(p.form, centers[p.ball], p.sign)) for p in event.points if p.ball is not None]
-    return Ending(
-        weight,
-        guards_of(event.guards).union(points),
-        bool(event.random_balls),
-        tuple(_scaled(centered_component(component, centers)) for component in event.components),
-    )
+    parts = []
+    for component in event.components:
+        part = centered_component(component, centers)
+        halves = [half if has_gamma(half) else half.scaled(1 / _size(half.noises)) for half in part.halfspaces]
+        parts.append(replace(part, halfspaces=tuple(halves)))
+    return Ending(weight, guards_of(event.guards).union(points), bool(event.random_balls), tuple(parts))
 
 
 def renamed_guards(guards: frozenset[Halfspace], names: Renaming) -> frozenset[Halfspace]:
@@ -160,11 +160,6 @@ def _order(component: NoiseComponent) -> list[int]:
             for position, color in enumerate(colors)
         ]
     return sorted(range(len(colors)), key=lambda noise: colors[noise])
-
-
-def _scaled(component: NoiseComponent) -> NoiseComponent:
-    halves = [half if has_gamma(half) else half.scaled(1 / _size(half.noises)) for half in component.halfspaces]
-    return replace(component, halfspaces=tuple(halves))
 
 
 def _size(terms: Terms) -> Fraction:

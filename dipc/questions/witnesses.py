@@ -22,13 +22,13 @@ from dipc.chain.state import Affine, Constraint
 from dipc.claims.claim import ClaimOptions, resolve_claim
 from dipc.claims.given import Cell, CellPool, arrays_among, slot_reader
 from dipc.claims.table import read_table
-from dipc.decide.obligation import Asking, Obligation, Verdict
+from dipc.decide.obligation import Asking, Verdict
 from dipc.frozen import LazyModule, frozen
 from dipc.linear.halfspace import Halfspace, equation
 from dipc.linear.program import Infeasible, Least, integer_minimum, minimum, solution
 from dipc.program.ideal import Distances, Ideal
 from dipc.program.metric import inner_point
-from dipc.questions.report import Refuted, RowResult, input_texts
+from dipc.questions.report import Refuted, input_texts
 from dipc.questions.source import Case
 from dipc.rules.centered_exits import CenteredExit, NoiseComponent
 from dipc.rules.goal import ConvexClass
@@ -154,7 +154,10 @@ def most_promising(
     The probability of the answer is estimated from its `exits`. `claimed` returns the claim at a point, or None if
     nothing is claimed there. Points with clear failures come first, those with the simplest numbers before others.
     """
-    grid = _grid(intervals)
+    inside = [eps for eps in _EPS if any(eps in interval for interval in intervals)]
+    ends = [end for interval in intervals for end in (interval.lower, interval.upper) if end and end in interval]
+    middles = [interval.inner_point for interval in intervals if not interval.is_point or not inside]
+    grid = [*inside, *middles, *ends]
     weights = [[1.0 if e.weight is None else ClosedForm(e.weight).float(eps) for eps in grid] for e in exits]
     required: dict[PointClaim, list[float]] = {}
     scored: list[tuple[tuple[bool, float], int, Point]] = []
@@ -177,7 +180,8 @@ def most_promising(
         )
         if rest < _ROUNDING:
             clear = rest < -_CLEAR
-            scored.append(((not clear, _size(point) if clear else rest), number, point))
+            size = sum(value.numerator.bit_length() + value.denominator.bit_length() for value in point.values())
+            scored.append(((not clear, size if clear else rest), number, point))
     return [point for _, _, point in sorted(scored)]
 
 
@@ -196,16 +200,6 @@ def _required(claim: PointClaim, eps: Fraction) -> float:
 
 #: The amount by which a claim clearly fails, and the amount below which it may fail because of rounding.
 _CLEAR, _ROUNDING = 1e-2, 1e-9
-
-
-def _size(point: Point) -> int:
-    return sum(value.numerator.bit_length() + value.denominator.bit_length() for value in point.values())
-
-
-def _grid(intervals: Sequence[Interval]) -> list[Fraction]:
-    inside = [eps for eps in _EPS if any(eps in interval for interval in intervals)]
-    ends = [end for interval in intervals for end in (interval.lower, interval.upper) if end and end in interval]
-    return [*inside, *(interval.inner_point for interval in intervals if not interval.is_point or not inside), *ends]
 
 
 def _estimated(centered: CenteredExit, point: Mapping[int, Fraction], gamma: Fraction) -> Callable[[float], float]:
@@ -366,31 +360,19 @@ class Witnesses:
         return decision.verdict is not Verdict.INACCURATE
 
     def _refuted(self, inputs: Mapping[int, Value], gamma: Fraction | None) -> Asking[Refuted | None]:
+        posed: Sequence[ProofStep] = ()
         try:
-            row, obligation = yield from self.settle(inputs, gamma)
+            case = self._case(inputs, gamma)
+            with suppress(Undecided):
+                posed = case.steps()
+            row = yield from case.settle()
         except DiagnosticError as error:
             if _is_too_long(error):
                 return None
             raise
         if row.verdict is not Verdict.INACCURATE:
             return None
-        assert obligation is not None
-        return Refuted(row, self._distance_text(inputs), gamma, obligation)
-
-    def settle(
-        self, inputs: Mapping[int, Value], gamma: Fraction | None = None
-    ) -> Asking[tuple[RowResult, Obligation | None]]:
-        """Decide the claim at the input `inputs`, and return (its row, its obligation).
-
-        The obligation is None if nothing is claimed at this input, or if the obligation is not known. `gamma` is the
-        gamma to use if the claim leaves gamma open.
-        """
-        case = self._case(inputs, gamma)
-        posed: Sequence[ProofStep] = ()
-        with suppress(Undecided):
-            posed = case.steps()
-        row = yield from case.settle()
-        return row, posed[0].obligation if posed else None
+        return Refuted(row, self._distance_text(inputs), gamma, posed[0].obligation)
 
     def steps(self, inputs: Mapping[int, Value], gamma: Fraction | None = None) -> Sequence[ProofStep]:
         """Return the obligations of the claim at `inputs`.

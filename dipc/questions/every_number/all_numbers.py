@@ -338,7 +338,11 @@ class AllNumbers(Source):
                 row = yield from case.settle()
                 if row.verdict is Verdict.INACCURATE:
                     gamma = Fraction(row.gamma) if self.claim.free_gamma else None
-                    refuted = yield from self._refuted_at(number, [_values(program, row.input)], gamma)
+                    values: dict[int, Value] = {
+                        slot.index: next(v for v in finite_values(slot) if show_value(v) == row.input[slot.name])
+                        for slot in program.core.input_slots
+                    }
+                    refuted = yield from self._refuted_at(number, [values], gamma)
                     return None if refuted is None else (refuted, False)
                 if row.verdict is Verdict.UNDECIDED:
                     return None
@@ -383,36 +387,26 @@ class AllNumbers(Source):
     def proved_by_totals(self) -> Asking[bool]:
         """Return True if the claim is proved for every m with sums, counts, minima and maxima of queries as inputs.
 
-        The result is False if the program reads its queries in another way, or if the claim about the new inputs is not
-        proved.
+        The result is False if the claim depends on m, if the program reads its queries in another way, or if the claim
+        about the new inputs is not proved.
         """
+        claim = self.claim
+        trees = [each.tree for each in (claim.beta, claim.alpha, claim.gamma) if each is not None]
+        if self._depends(tuple(trees)):
+            return False
+        everywhere = (
+            not claim.at_distance and claim.alpha_text == "0" and not any(mentions(each, "dd") for each in trees)
+        )
+        reduce = totals.for_every_input if everywhere else totals.at_distances
         with suppress(DiagnosticError, Undecided):
-            reduced = self._by_totals
-            if reduced is not None:
-                for case in reduced.cases():
+            program = reduce(self.program, self.parameter)
+            if program is not None:
+                for case in EveryInput(program, ClassClaim(program, self.options)).cases():
                     row = yield from case.settle()
                     if row.verdict is not Verdict.ACCURATE:
                         return False
                 return True
         return False
-
-    @cached_property
-    def _by_totals(self) -> Source | None:
-        """The question about a program with one input for each sum, count, minimum or maximum of queries.
-
-        None if the program reads its queries in another way, or if the claim depends on m. Raises DiagnosticError if
-        the claim is invalid for the new program.
-        """
-        claim = self.claim
-        trees = [each.tree for each in (claim.beta, claim.alpha, claim.gamma) if each is not None]
-        if self._depends(tuple(trees)):
-            return None
-        everywhere = (
-            not claim.at_distance and claim.alpha_text == "0" and not any(mentions(each, "dd") for each in trees)
-        )
-        reduce = totals.for_every_input if everywhere else totals.at_distances
-        program = reduce(self.program, self.parameter)
-        return None if program is None else EveryInput(program, ClassClaim(program, self.options))
 
     def worth_showing(self, number: int, rows: Sequence[ClassResult]) -> Sequence[ClassResult]:
         """Return the results to show for m = `number`, given `rows`, the results for all classes of inputs.
@@ -694,13 +688,6 @@ def _united(
 def _together(rows: Sequence[RowResult]) -> Verdict:
     verdicts = [row.verdict for row in rows]
     return overall(Counts(len(rows), *(verdicts.count(verdict) for verdict in Verdict)))
-
-
-def _values(program: Program, input: Mapping[str, str]) -> dict[int, Value]:  # noqa: A002 - the name in a row
-    return {
-        slot.index: next(value for value in finite_values(slot) if show_value(value) == input[slot.name])
-        for slot in program.core.input_slots
-    }
 
 
 def _require_reals(program: Program) -> None:

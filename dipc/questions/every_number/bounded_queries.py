@@ -27,8 +27,7 @@ _FORM = (
     "write `min(i in 1..m : q[i]) >= 0` and `max(i in 1..m : q[i]) <= 10`"
 )
 
-_ABOVE = (CompareOp.GE, CompareOp.GT)
-_BELOW = (CompareOp.LE, CompareOp.LT)
+_ABOVE, _BELOW = (CompareOp.GE, CompareOp.GT), (CompareOp.LE, CompareOp.LT)
 
 
 def require_bounds(program: Program, parameter: str) -> None:
@@ -89,15 +88,14 @@ def _is_bound(part: ast.Expr, varying: set[str], arrays: _Arrays) -> bool:
     """
     if not isinstance(part, ast.Compare):
         return False
-    for side, other, above in ((part.left, part.right, _ABOVE), (part.right, part.left, _BELOW)):
+    for side, other, above, below in (
+        (part.left, part.right, _ABOVE, _BELOW),
+        (part.right, part.left, _BELOW, _ABOVE),
+    ):
         if isinstance(side, ast.Ranged) and side.function in ("min", "max"):
-            holds_for_each = part.op in (above if side.function == "min" else _reversed(above))
+            holds_for_each = part.op in (above if side.function == "min" else below)
             return holds_for_each and _is_of_elements(side, varying, arrays) and _is_steady(other, varying, arrays)
     return _is_steady(part.left, varying, arrays) and _is_steady(part.right, varying, arrays)
-
-
-def _reversed(above: tuple[CompareOp, CompareOp]) -> tuple[CompareOp, CompareOp]:
-    return _BELOW if above == _ABOVE else _ABOVE
 
 
 def _is_steady(tree: ast.Expr, varying: set[str], arrays: _Arrays) -> bool:

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from dipc.chain.state import Affine, Constraint, Mark, SlotValue, State
+from dipc.chain.state import Affine, Mark, SlotValue, State
 from dipc.measure.event import Event
 from dipc.program.ideal import Ideal
 from dipc.questions.every_number.loop_runs import AgreeingRuns, key_of, plain_value, require_defined
@@ -79,13 +79,19 @@ class FlagRuns(AgreeingRuns):
         if len(guards) != 1 or guards[0].op not in (CompareOp.GE, CompareOp.GT, CompareOp.LE, CompareOp.LT):
             raise NotAFlag
         answer = self.found = self._answer(found)
-        self.directions = self._shared_directions(guards[0])
+        grows = guards[0].op in (CompareOp.GE, CompareOp.GT)
+        self.directions = frozenset(
+            (slot, (coefficient > 0) is grows)
+            for slot, coefficient in guards[0].difference.inputs
+            if slot in own.scalars
+        )
         keys = key_of(own, node.program), key_of(self._other, node.ideal)
         every = list(self._runs(own.flow, node.program, head))
         stays = [state for state in every if state.label == head]
         if len(stays) != 1 or key_of(own, stays[0]) != keys[0] or key_of(self._other, onwards) != keys[1]:
             raise NotAFlag
-        if any(self._own_answer(state) != answer for state in every if state.label != head):
+        ended = [state.values for state in every if state.label != head]
+        if any(tuple([self._read(values[slot]) for slot, _ in self._outputs]) != answer for values in ended):
             raise NotUniform("an iteration of the program exits with another answer than the ideal")
         (behind, _), *more = self._ideal_runs(
             node.ideal.with_label(self._other.head(own.count)), self._other.flow.exit_label
@@ -103,21 +109,6 @@ class FlagRuns(AgreeingRuns):
             if state.label == head:
                 raise NotUniform("the program and its ideal do not end in the same iteration")
             yield once, (), 1
-
-    def _shared_directions(self, guard: Constraint) -> frozenset[tuple[int, bool]]:
-        """Return (input, flag) for each input in `guard` that all iterations share.
-
-        The flag is True if a greater input makes `guard` more likely to hold.
-        """
-        grows = guard.op in (CompareOp.GE, CompareOp.GT)
-        return frozenset(
-            (slot, (coefficient > 0) is grows)
-            for slot, coefficient in guard.difference.inputs
-            if slot in self._own.scalars
-        )
-
-    def _own_answer(self, state: State) -> tuple[object, ...]:
-        return tuple([self._read(state.values[own]) for own, _ in self._outputs])
 
     def _answer(self, state: State) -> tuple[object, ...]:
         return tuple([self._read(state.values[other]) for _, other in self._outputs])

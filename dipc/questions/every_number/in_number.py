@@ -317,12 +317,6 @@ class InNumber:
         found = conditions.trend(expression, self.parameter, names, [Interval.POSITIVE])
         return found.nonnegative and found.continuous
 
-    def require_divisors(self, start: int) -> None:
-        """Raise NotUniform if some divisor in `divisors` may be 0 for an m >= `start`."""
-        for divisor in self.divisors:
-            if not divisor.has_sign_from(start):
-                raise NotUniform(f"{self.what} divides by something that may be 0 for some `{self.parameter}`")
-
     def _refused(self) -> NotUniform:
         return NotUniform(f"{self.what} is not a polynomial in `{self.parameter}`")
 
@@ -405,12 +399,14 @@ def polynomial(evaluation: InNumber, tree: ast.Expr, start: int, *, lesser: bool
     that is valid for all m >= `start`.
     """
     terms = evaluation.lesser(tree, start) if lesser else evaluation.value(tree)
-    evaluation.require_divisors(start)
+    what, parameter = evaluation.what, evaluation.parameter
+    if not all(divisor.has_sign_from(start) for divisor in evaluation.divisors):
+        raise NotUniform(f"{what} divides by something that may be 0 for some `{parameter}`")
     collected: dict[int, dict[Factors, dict[tuple[int, Fraction], Fraction]]] = {}
     for factors, ratio in terms.items():
         value = ratio.polynomial()
         if value is None:
-            raise NotUniform(f"{evaluation.what} is not a polynomial in `{evaluation.parameter}`")
+            raise NotUniform(f"{what} is not a polynomial in `{parameter}`")
         if value.degree() > MOST_DEGREE:
             raise NotUniform(f"beta has a degree of more than {MOST_DEGREE} in the number of queries")
         own = next(((k, q) for name, k, q in factors if name == _EPS), (0, _ZERO))

@@ -75,7 +75,7 @@ def _candidates(tree: ast.ProgramTree, parameter: str) -> Iterator[str]:
         for node in walk(bodies)
         if isinstance(node, ast.Assign)
         and isinstance(node.target, ast.Name)
-        and any(_shift_of(node.value, variable) is not None for variable in loops)
+        and any(last_offset(node.value, variable) is not None for variable in loops)
     }
     for declaration in tree.declarations:
         if isinstance(declaration, ast.VariableDecl) and declaration.role is ast.Role.OUTPUT:
@@ -126,10 +126,6 @@ def _rewritten(tree: ast.ProgramTree, name: str, parameter: str) -> ast.ProgramT
     place = tree.declarations.index(declared)
     declarations[place:place] = [array, *([replace(declared, declarators=others)] if others else [])]
     return replace(tree, declarations=tuple(declarations), body=body)
-
-
-def _shift_of(value: ast.Expr, variable: str) -> int | None:
-    return last_offset(value, variable)
 
 
 def _require_unread(node: object, name: str, where: str) -> None:
@@ -243,9 +239,10 @@ class _Answer:
                     inner, after = self._block(body, held, inside)
                     if after != held and after:
                         if _INDEX in after - held:
+                            variable = statement.variable if isinstance(statement, ast.For) else "i"
                             raise NotUniform(
                                 f"no `exit` follows the assignment of the index to `{self.name}`, so that a later "
-                                f"index would replace it: write `{self.name} <- {_variable(statement)}; exit`"
+                                f"index would replace it: write `{self.name} <- {variable}; exit`"
                             )
                         raise NotUniform(f"`{self.name}` is assigned a number in a loop that continues")
                     result.append(replace(statement, body=inner))
@@ -265,7 +262,7 @@ class _Answer:
     ) -> tuple[list[ast.Statement], frozenset[str]]:
         if _INDEX in held:
             raise NotUniform(f"`{self.name}` is assigned again after the index was assigned to it")
-        shift = None if loop is None else _shift_of(statement.value, loop.variable)
+        shift = None if loop is None else last_offset(statement.value, loop.variable)
         if loop is not None and shift is not None:
             low = _literal(loop.low)
             if low is None or self.low not in (None, low) or self.last not in (None, loop.high):
@@ -282,7 +279,3 @@ class _Answer:
             raise NotUniform(f"`{self.name}` is assigned more than one value that is not an index")
         self.number = number
         return [], frozenset({_NUMBER} if held else ())
-
-
-def _variable(statement: ast.For | ast.While) -> str:
-    return statement.variable if isinstance(statement, ast.For) else "i"

@@ -428,10 +428,6 @@ def _centered(form: Affine, noises: Sequence[NoiseVar]) -> tuple[Terms, tuple[No
     return coefficients, used, over.noiseless
 
 
-def _margin_of(outcome: Event) -> Fraction:
-    return outcome.constraints[0].constant
-
-
 def _margin(slack: Affine, facets: Sequence[Affine], distances: Requirement) -> Fraction | None:
     for bounding in (single_bound, best_bound):
         bound = slack_bound(slack, facets, distances, bounding=bounding)
@@ -564,10 +560,11 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
 
     def _ideal_runs(self, state: State, goal: int) -> Iterator[tuple[State, tuple[Constraint, ...]]]:
         for end in self._runs(self._other.flow, state, goal):
-            yield end, tuple([self._translate(guard) for guard in end.guards.items])
-
-    def _translate(self, guard: Constraint) -> Constraint:
-        return replace(guard, form=guard.form.renamed(self._inputs), difference=guard.difference.renamed(self._inputs))
+            guards = [
+                replace(guard, form=guard.form.renamed(self._inputs), difference=guard.difference.renamed(self._inputs))
+                for guard in end.guards.items
+            ]
+            yield end, tuple(guards)
 
     # --- the program ---------------------------------------------------------------------------------------
 
@@ -610,21 +607,21 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         all inputs at which the forms `moving` are at least 0. Raises NotUniform if these inputs do not determine the
         outcome without noise.
         """
-        best: tuple[State, Event] | None = None
+        found: list[tuple[State, Event]] = []
         static = [guard.form for guard in state.guards.items]
         for after in successors:
             new = [item for item in after.constraints.items if item not in state.constraints.keys]
             if len(new) == 1 and after.guards == state.guards:
                 term = outcome_event(new[0].form, after.noises, (*moving, *static), self._distances)
-                if term is not None and (best is None or _margin_of(term) > _margin_of(best[1])):
-                    best = after, term
-        if best is None:
+                if term is not None:
+                    found.append((after, term))
+        if not found:
             span = self._core.instructions[state.label].span
             raise NotUniform(
-                ("the ideal's path through an iteration does not determine the outcome of a noisy comparison"),
-                span,
+                "the ideal's path through an iteration does not determine the outcome of a noisy comparison", span
             )
-        return best
+        # The event with the greatest margin fails least.
+        return max(found, key=lambda each: each[1].constraints[0].constant)
 
     # --- outputs ------------------------------------------------------------------------------------------
 

@@ -49,6 +49,7 @@ from typing import Any, TypeVar, assert_never
 
 from dipc.algebra.limits import LimitReached
 from dipc.frozen import frozen
+from dipc.program.clipped import without_accuracy
 from dipc.program.program import Program
 from dipc.questions.every_number.in_number import ONE, InNumber, RationalFunction, constant, rate_of
 from dipc.questions.every_number.index_answers import last_offset, with_index_answers
@@ -61,6 +62,7 @@ from dipc.questions.every_number.uniform import (
     SelectionLoop,
     parameter_arrays,
     selection_of,
+    used_names,
 )
 from dipc.text import ast
 from dipc.text.ast import is_name, mentions, rewritten, walk
@@ -79,7 +81,8 @@ def with_one_loop(program: ast.ProgramTree, number: QueryNumber, arrays: frozens
     `number` is m, and `arrays` are the names of the arrays whose last index is m. The program is unchanged if it has at
     most one loop up to m, and its ideal has at most one, too. Raises NotUniform if the loops depend on each other.
     """
-    names = _fresh(program)
+    used = used_names(program)
+    names = (name for position in count(1) if (name := f"other_{position}") not in used)
     own = tuple(declaration for declaration in program.declarations if isinstance(declaration, ast.VariableDecl))
     body, added = _Fusion(number, arrays, own, names).fused(program.body)
     declarations: list[ast.Declaration] = []
@@ -93,13 +96,6 @@ def with_one_loop(program: ast.ProgramTree, number: QueryNumber, arrays: frozens
         else:
             declarations.append(declaration)
     return replace(program, declarations=(*declarations, *added), body=body)
-
-
-def _fresh(program: ast.ProgramTree) -> Iterator[str]:
-    known = {str(getattr(node, "name", "")) for node in walk(program)}
-    known |= {node.variable for node in walk(program) if isinstance(node, ast.For | ast.Each)}
-    known |= {name for node in walk(program) if isinstance(node, ast.ConstDecl) for name, _ in node.bindings}
-    return (name for position in count(1) if (name := f"other_{position}") not in known)
 
 
 @dataclass(slots=True)
@@ -178,20 +174,20 @@ class _Fusion:
                 raise NotUniform(f"`{node.name}` is used outside of the loop", node.span)
         if other.variable != loop.variable and mentions(other.body, loop.variable):
             raise NotUniform(f"`{loop.variable}` is the index of one loop but something else in another", other.span)
+        names = [
+            declarator.name
+            for declaration in self.variables
+            if declaration.role is not ast.Role.INPUT
+            for declarator in declaration.declarators
+            if declarator.name not in self.arrays
+        ]
         for later in (between, other.body):
-            for name in self._scalars():
+            for name in names:
                 used, reused = mentions(loop.body, name), mentions(later, name)
                 if used and reused and (writes(loop.body, name) or writes(later, name)):
                     raise NotUniform(f"two loops in a row share `{name}`", other.span)
         body = _renamed(other.body, other.variable, loop.variable)
         return replace(loop, body=(*loop.body, *body))
-
-    def _scalars(self) -> Iterator[str]:
-        for declaration in self.variables:
-            if declaration.role is not ast.Role.INPUT:
-                yield from (
-                    declarator.name for declarator in declaration.declarators if declarator.name not in self.arrays
-                )
 
 
 # --- what statements do -----------------------------------------------------------------------------------
@@ -370,7 +366,7 @@ class LoopText:
         core = program.core
         own = parse(core.source)
         number = QueryNumber(parameter, computed_from(own.declarations, core.overrides, parameter))
-        tree = with_plain_selection(without_claim(own) if privacy else own, parameter)
+        tree = with_plain_selection(without_accuracy(own) if privacy else own, parameter)
         tree, refused = with_index_answers(tree, parameter)
         tree = indices_to_the_end(tree, number)
         result = marked(tree, number, constants_of(own, core, number))
@@ -472,12 +468,6 @@ def _unmoved(tree: ast.ProgramTree, number: QueryNumber) -> NotUniform | None:
         if isinstance(node, ast.Element) and node.name in arrays
     ]
     return NotUniform("an element is used outside of the loop", outside[0].span) if outside else None
-
-
-def without_claim(tree: ast.ProgramTree) -> ast.ProgramTree:
-    """Return the program `tree` without its ideal answer, its metric and its claim about accuracy."""
-    questions = ast.IdealDecl | ast.ClaimDecl | ast.MetricDecl
-    return replace(tree, declarations=tuple(each for each in tree.declarations if not isinstance(each, questions)))
 
 
 def with_enough_iterations(explored: Callable[[int], T], most: int) -> tuple[T, int]:

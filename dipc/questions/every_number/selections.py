@@ -38,7 +38,7 @@ from itertools import count
 
 from dipc.algebra.limits import NotApplicable
 from dipc.questions.every_number.index_answers import last_offset
-from dipc.questions.every_number.uniform import NotUniform, selection_of
+from dipc.questions.every_number.uniform import NotUniform, selection_of, used_names
 from dipc.text import ast
 from dipc.text.ast import is_name, mentions, rewritten, walk
 
@@ -54,7 +54,9 @@ def with_plain_selection(tree: ast.ProgramTree, parameter: str) -> ast.ProgramTr
     """
     try:
         output = _output(tree, parameter)
-        name, best = output.declarators[0].name, _fresh(tree)
+        used = used_names(tree)
+        best = next(name for number in count(1) if (name := f"best_{number}") not in used)
+        name = output.declarators[0].name
         forms = [_selection(body, name, output.initial, best, parameter) for body in _bodies(tree)]
     except (NotApplicable, NotUniform):
         return tree
@@ -81,11 +83,6 @@ def with_plain_selection(tree: ast.ProgramTree, parameter: str) -> ast.ProgramTr
 
 def _bodies(tree: ast.ProgramTree) -> tuple[Block, ...]:
     return (tree.body,) if tree.ideal is None else (tree.body, tree.ideal.body)
-
-
-def _fresh(tree: ast.ProgramTree) -> str:
-    known = {str(getattr(node, "name", "")) for node in walk(tree)}
-    return next(name for number in count(1) if (name := f"best_{number}") not in known)
 
 
 def _real(name: str) -> ast.VariableDecl:

@@ -35,7 +35,7 @@ from dipc.program.clipped import without_accuracy
 from dipc.program.metric import Norm
 from dipc.program.program import Program
 from dipc.questions.every_number.bounded_queries import without_requires
-from dipc.questions.every_number.uniform import NotUniform
+from dipc.questions.every_number.uniform import NotUniform, used_names
 from dipc.questions.privacy.adjacency import Distance, Neighborhood
 from dipc.text import ast
 from dipc.text.ast import BaseType, BinaryOp, UnaryOp
@@ -167,11 +167,12 @@ class _Reduction:
         types = {slot.name.partition("[")[0]: slot.type for slot in core.input_slots}
         if not bounds or not bounds.keys() <= types.keys():
             return None
-        words = {value for name in bounds for value in _words(types[name])}
+        domains = [kind.values for name in bounds if isinstance(kind := types[name], DomType)]
+        words = {value for values in domains for value in values if isinstance(value, str)}
         outputs = frozenset(slot.name.partition("[")[0] for slot in core.output_slots)
         constants = frozenset((core.constants.keys() | numbers) - _bound_names(tree))
         fixed_names = frozenset((core.constants.keys() | words) - numbers - _bound_names(tree))
-        search = _TotalSearch(numbers, frozenset(bounds), constants, fixed_names, outputs, _used_names(tree))
+        search = _TotalSearch(numbers, frozenset(bounds), constants, fixed_names, outputs, used_names(tree))
         body = search.without_queries(search.folded(tree.body))
         declarations: list[ast.Declaration] = []
         for each in kept:
@@ -203,14 +204,12 @@ class _Reduction:
         the inputs are ints, and the distance is the greatest unit. Otherwise each input is a real that is multiplied by
         the unit of its total, and the distance is 1. The program is None if it is invalid.
         """
-        if all(map(self._is_integer, self.totals)):
+        written = [total.written for total in self.totals]
+        if all(each.function == "count" or self._is_integral(each.body) for each in written):
             made = self._read(ast.BaseType.INT, {})
             if made is not None:
                 return made, max((Fraction(floor(unit)) for unit in units.values()), default=_ONE)
         return self._read(ast.BaseType.REAL, units), _ONE
-
-    def _is_integer(self, total: Total) -> bool:
-        return total.written.function == "count" or self._is_integral(total.written.body)
 
     def _is_integral(self, tree: ast.Expr) -> bool:
         match tree:
@@ -320,26 +319,10 @@ def _is_variable(declared: ast.VariableDecl) -> bool:
     return declared.role is ast.Role.VAR and all(own.low is None for own in declared.declarators)
 
 
-def _words(type_: Type) -> Iterator[str]:
-    values = type_.values if isinstance(type_, DomType) else ()
-    yield from (value for value in values if isinstance(value, str))
-
-
 def _bound_names(tree: ast.ProgramTree) -> set[str]:
     inner = () if tree.ideal is None else tree.ideal.declarations
     names = {own.name for each in inner for own in each.declarators}
     return names | {name for node in ast.walk(tree) if isinstance(name := getattr(node, "variable", None), str)}
-
-
-def _used_names(tree: ast.ProgramTree) -> frozenset[str]:
-    names: set[str] = set()
-    for node in ast.walk(tree):
-        names.update(
-            value for attribute in ("name", "variable") if isinstance(value := getattr(node, attribute, None), str)
-        )
-        if isinstance(node, ast.ConstDecl):
-            names.update(name for name, _ in node.bindings)
-    return frozenset(names)
 
 
 @dataclass
@@ -363,7 +346,9 @@ class _TotalSearch:
         def change(node: object) -> ast.Expr | None:
             if not isinstance(node, ast.Ranged) or not self._is_total(node):
                 return None
-            key = _with_variable(node, "i")
+            index = ast.Name("i", node.span)
+            body = ast.rewritten(node.body, lambda each: index if ast.is_name(each, node.variable) else None)
+            key = replace(node, variable="i", body=body)
             if key not in self.totals:
                 name = next(name for n in range(1, 10**6) if (name := f"total{n}") not in self.taken)
                 self.taken |= {name}
@@ -527,12 +512,6 @@ def _inserted(tree: ast.Expr, known: Mapping[str, ast.Expr]) -> ast.Expr:
     return ast.rewritten(tree, lambda node: known.get(node.name) if isinstance(node, ast.Name) else None)
 
 
-def _with_variable(node: ast.Ranged, name: str) -> ast.Ranged:
-    own = ast.Name(name, node.span)
-    body = ast.rewritten(node.body, lambda each: own if ast.is_name(each, node.variable) else None)
-    return replace(node, variable=name, body=body)
-
-
 @frozen
 class _Form:
     """Bounds of expressions in queries: their least and greatest value, and how much they change with a query.
@@ -569,8 +548,9 @@ class _Form:
                     return None
                 ends = [Fraction(ast.ARITHMETIC[op](a, b)) for a in one for b in two]
                 return min(ends), max(ends)
-            case ast.Call(function="min" | "max" as function, arguments=arguments):
-                return self._extreme(function, [self._ends(each) for each in arguments])
+            case ast.Call(function="min" | "max"):
+                low, high = self._ends(tree)
+                return None if low is None or high is None else (low, high)
         return None
 
     def _ends(self, tree: ast.Expr) -> tuple[Fraction | None, Fraction | None]:
@@ -581,14 +561,6 @@ class _Form:
                 lows, highs = [low for low, _ in pairs], [high for _, high in pairs]
                 return _least_end(function, lows, low=True), _least_end(function, highs, low=False)
         return self.range(tree) or (None, None)
-
-    @staticmethod
-    def _extreme(
-        function: str, pairs: Sequence[tuple[Fraction | None, Fraction | None]]
-    ) -> tuple[Fraction, Fraction] | None:
-        low = _least_end(function, [each for each, _ in pairs], low=True)
-        high = _least_end(function, [each for _, each in pairs], low=False)
-        return None if low is None or high is None else (low, high)
 
     def slope(self, tree: ast.Expr) -> Fraction | None:
         """Return a number c such that `tree` changes by at most c·d if each query changes by at most d, or None.

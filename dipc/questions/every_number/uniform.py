@@ -94,6 +94,17 @@ class QueryNumber:
             raise NotUniform(reason, getattr(node, "span", None))
 
 
+def used_names(tree: ast.ProgramTree) -> frozenset[str]:
+    """Return all names that occur in the program `tree`: declared names, variables of loops, and constants."""
+    names: set[str] = set()
+    for node in walk(tree):
+        named = (getattr(node, attribute, None) for attribute in ("name", "variable"))
+        names.update(name for name in named if isinstance(name, str))
+        if isinstance(node, ast.ConstDecl):
+            names.update(name for name, _ in node.bindings)
+    return frozenset(names)
+
+
 def grows_with(source: SourceText, number: QueryNumber) -> bool:
     """Return True if some input of the program `source` has a domain that depends on m, the `number` of queries."""
     declared = parse(source).declarations

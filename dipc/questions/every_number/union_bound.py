@@ -229,7 +229,8 @@ def _union_of(text: LoopText, distances: Requirement) -> UnionBound:
     apart = separate_parts(text.tree, text.number.parameter)
     if apart is not None:
         left, right = (_union_of(text.with_tree(program), distances) for program in apart)
-        return _sum_of_bounds(left, right)
+        sums_of_both = frozenset(plus(one, other) for one in left.sums for other in right.sums)
+        return UnionBound(sums_of_both, max(left.least, right.least), max(left.start, right.start))
     single = text
     try:
         single = text.with_one_loop()
@@ -282,10 +283,10 @@ def _of_flag(instance: Callable[[int], Ideal], shape: UniformLoops, distances: R
     """
     if not (exits(shape.loop) and exits(shape.ideal_loop)):
         raise NotAFlag
-    if instance(shape.low + 1).program.allowed is not None:
-        raise NotUniform("a yes-or-no answer with `requires` is not covered for every number of queries")
     # There is one head, so that two iterations suffice.
     ideal = instance(shape.low + 1)
+    if ideal.program.allowed is not None:
+        raise NotUniform("a yes-or-no answer with `requires` is not covered for every number of queries")
     metric = facet_metric(ideal)
     if metric.norm is not Norm.LINF or metric.apart is not None:
         raise NotUniform(
@@ -301,12 +302,6 @@ def _of_flag(instance: Callable[[int], Ideal], shape: UniformLoops, distances: R
         cases.append((finite, runs))
     require_one_flag(cases, [slot for slot in ideal.finite_inputs if not _is_element(slots[slot].name, shape)])
     return UnionBound(frozenset(found), shape.low, shape.low + 1)
-
-
-def _sum_of_bounds(left: UnionBound, right: UnionBound) -> UnionBound:
-    """Return the sum of the bounds `left` and `right` of two independent parts of one program."""
-    sums = frozenset(plus(one, other) for one in left.sums for other in right.sums)
-    return UnionBound(sums, max(left.least, right.least), max(left.start, right.start))
 
 
 def _sums(instance: Callable[[int], Ideal], shape: UniformLoops, count: int, distances: Requirement) -> frozenset[Sum]:
@@ -503,11 +498,11 @@ class Unit:
         return replace(total, fixed=self._terms(total.fixed, start), repeated=self._terms(total.repeated, start))
 
     def _terms(self, terms: Iterable[Event], start: int) -> tuple[Event, ...]:
-        return tuple([self._term(term, start) for term in terms])
-
-    def _term(self, term: Event, start: int) -> Event:
-        noises = tuple([replace(noise, rate=self._rate(noise.rate).value_at(start)) for noise in term.noises])
-        return Event(noises, term.constraints)
+        result = []
+        for term in terms:
+            noises = [replace(noise, rate=self._rate(noise.rate).value_at(start)) for noise in term.noises]
+            result.append(Event(tuple(noises), term.constraints))
+        return tuple(result)
 
     def _rate(self, rate: Fraction) -> RationalFunction:
         return self._own_rate(rate) * self.scale
@@ -638,7 +633,6 @@ class UnionProof:
         The numbers are values of the variable, such as eps. They replace the number that `_failing` returns if it knows
         none.
         """
-        start_at: Fraction | None = None
         for start_at in _TRIED:
             if (yield from self._failing(start, _split(start_at)[1])) is None:
                 return start_at
