@@ -62,7 +62,6 @@ from dipc.rules.facets import FacetMetric, choices, facet_metric, facets
 from dipc.rules.goal import ConvexClass, Goal, Proof, Setting, has_static_facets, near_answers, stated_goal
 from dipc.rules.halfspaces import GAMMA, SlackBound, at_alpha, inwards, point_at, step_of
 from dipc.rules.input_classes import InputClass, Section, classes, finite_cases, same_answers
-from dipc.rules.least_slacks import Lower
 from dipc.rules.renaming import Pattern, PatternFinder
 from dipc.rules.rule import (
     BetaSummand,
@@ -815,9 +814,7 @@ class ClassCase:
                 return by_parts_of_beta
             if self.source.searching:
                 witness = yield from self._searched(first, failing)
-        if witness is not None:
-            return self._witnessed(witness, first)
-        return self._unproved(first, failing)
+        return self._unproved_row(witness, first, failing)
 
     def _proved_by_parts_of_beta(self) -> Asking[ClassResult | None]:
         """Return the result that the class is proved, if it follows from proved claims with parts of beta; else None.
@@ -845,7 +842,7 @@ class ClassCase:
             return self._undecided(first.reason)
         first = replace(first, reason=None)
         witness = (yield from self._first_refuting(first, None)) or (yield from self._searched(first, None))
-        return self._unproved(first, None) if witness is None else self._witnessed(witness, first)
+        return self._unproved_row(witness, first, None)
 
     def proved(self) -> Asking[ClassResult | None]:
         """Return the result for the class if a rule proves the claim, for the class or for each of its subclasses.
@@ -1065,13 +1062,23 @@ class ClassCase:
     def _undecided(self, reason: str | None) -> ClassResult:
         return self._row(Method.NONE, Verdict.UNDECIDED, reason=reason)
 
-    def _unproved(self, first: Decision, failing: Fraction | None) -> ClassResult:
+    def _unproved_row(self, witness: Refuted | None, first: Decision, failing: Fraction | None) -> ClassResult:
+        """Return the result that `witness` refutes the claim, or an undecided result if `witness` is None.
+
+        `first` is the decision about the bound from the least slacks. `failing` is an integer distance at which the
+        bound fails, or None.
+        """
         goal = self.goal
+        if witness is not None:
+            note = self._note(Method.WITNESS, self.convex, goal, first.bound)
+            return ClassResult.from_refuted(self.number, witness, note)
         if goal.is_about_integers and self.convex.inputs.integral:
             reason = _unproved_integers("distance" if goal.required.alpha_rate else "gamma", failing)
             reason += self._deciding_grid(failing)
         else:
-            reason = goal.required.reason or first.reason or _unproved(goal.lower)
+            lost = f" ({goal.lower.lost})" if goal.lower.lost else ""
+            unproved = f"{_UNPROVED}{lost}, and no input was found to refute it"
+            reason = goal.required.reason or first.reason or unproved
         return self._row(Method.NONE, Verdict.UNDECIDED, goal, first.bound, reason=reason)
 
     def _deciding_grid(self, failing: Fraction | None) -> str:
@@ -1142,23 +1149,6 @@ class ClassCase:
     def _proved_by_sections(self, every: Sequence[Proof]) -> ClassResult:
         rows = [self._with_sayings(self._established(proof), proof.goal.convex) for proof in every]
         return replace(self._row(Method.BOUND, Verdict.ACCURATE), rows=tuple(rows))
-
-    def _witnessed(self, witness: Refuted, first: Decision) -> ClassResult:
-        row = witness.row
-        return ClassResult(
-            self.number,
-            row.input,
-            row.output,
-            row.alpha,
-            row.beta_form,
-            row.gamma,
-            row.verdict,
-            closed_form=row.closed_form,
-            counterexample=row.counterexample,
-            failing=row.failing,
-            note=self._note(Method.WITNESS, self.convex, self.goal, first.bound),
-            evidence=witness,
-        )
 
     def _row(
         self,
@@ -1290,8 +1280,3 @@ def _unproved_integers(name: str, failing: Fraction | None) -> str:
     else:
         what = f"at the distance {failing}"
     return f"{_UNPROVED} {what}, and no input was found to refute it"
-
-
-def _unproved(lower: Lower) -> str:
-    why = f" ({lower.lost})" if lower.lost else ""
-    return f"{_UNPROVED}{why}, and no input was found to refute it"

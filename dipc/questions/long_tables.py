@@ -526,26 +526,6 @@ class LongRows(CountedRows):
         return iter(self._all())
 
 
-class _Numbered(Sequence[Row]):
-    """The `rows` of a table, counted anew: the number of the i-th row is the i-th of `numbers`."""
-
-    def __init__(self, rows: Sequence[Row], numbers: Sequence[int]) -> None:
-        self._rows = rows
-        self._numbers = numbers
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    @overload
-    def __getitem__(self, position: int) -> Row: ...
-    @overload
-    def __getitem__(self, position: slice) -> Sequence[Row]: ...
-    def __getitem__(self, position: int | slice) -> Row | Sequence[Row]:
-        if isinstance(position, slice):
-            return _Numbered(self._rows[position], self._numbers[position])
-        return replace(self._rows[position], number=self._numbers[position])
-
-
 class LongTable(Source):
     """The question whether a claim holds at the rows of a long table in a file, decided chunk by chunk.
 
@@ -635,7 +615,7 @@ class LongTable(Source):
         if known.columns & _DD:
             header, width = [*header, "dd"], width + 1
         table = read_table((header, [cells[:width] for _, cells in left]), core, known.name)
-        rows = _Numbered(table.rows, [position + 1 for position, _ in left])
+        rows = [replace(row, number=position + 1) for row, (position, _) in zip(table.rows, left, strict=True)]
         table = replace(table, rows=rows, computed=known.computed)
         return TableRows(self.program, table, resolve_claim(core, table, self._setup.claim))
 

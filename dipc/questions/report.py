@@ -175,11 +175,12 @@ def counts_of(counted: Iterable[tuple[RowOutcome, int]]) -> Counts:
 def row_result(core: CoreProgram, row: Row, outcome: RowOutcome) -> RowResult:
     """Return `row`, of a table for the program `core`, with its `outcome` as the report shows it."""
     terms, settled = outcome.terms, outcome.settled
-    inputs, outputs = zip(core.input_slots, row.inputs, strict=True), zip(core.output_slots, row.outputs, strict=True)
+    slots = core.slots
+    inputs, outputs = zip(core.inputs, row.inputs, strict=True), zip(core.outputs, row.outputs, strict=True)
     return RowResult(
         row=row.number,
-        input={slot.name: cell.text for slot, cell in inputs},
-        output={slot.name: cell.text for slot, cell in outputs if cell is not None},
+        input={slots[slot].name: cell.text for slot, cell in inputs},
+        output={slots[slot].name: cell.text for slot, cell in outputs if cell is not None},
         alpha=terms.alpha_text,
         beta_form=terms.beta,
         gamma=terms.gamma.text,
@@ -655,6 +656,25 @@ class ClassResult(RowResult):
     note: ClassNote = field(kw_only=True)
     rows: tuple[ClassResult, ...] = ()
     evidence: Proof | Refuted | SlackBound | str | None = field(default=None, compare=False, repr=False)
+
+    @staticmethod
+    def from_refuted(number: int, refuted: Refuted, note: ClassNote) -> ClassResult:
+        """Return the result with this `number` and `note` for a class that contains the input of `refuted`."""
+        row = refuted.row
+        return ClassResult(
+            number,
+            row.input,
+            row.output,
+            row.alpha,
+            row.beta_form,
+            row.gamma,
+            row.verdict,
+            closed_form=row.closed_form,
+            counterexample=row.counterexample,
+            failing=row.failing,
+            note=note,
+            evidence=refuted,
+        )
 
     @property
     def facets(self) -> tuple[Affine, ...]:

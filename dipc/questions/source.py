@@ -194,10 +194,7 @@ class WeakerClaim(Enum):
     """
 
     IMPLIED = "implied"
-    #: A proof of the weaker claim counts.
     ITSELF = "itself"
-    #: The weaker claim is about an interval around the only eps of the claim. It refutes the claim only where it fails
-    #: at every eps of this interval.
     AROUND = "around"
 
 

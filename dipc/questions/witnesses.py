@@ -524,7 +524,8 @@ def near_integers(
             for chosen in product(*choices)
         ]
         if broken and not any(all(item.contains(each) for item in within) for each in near):
-            nearest = _nearest(point, whole, within)
+            # The integers whose greatest distance from the point is least.
+            nearest = _solved(Halfspace(((_length(point), _ONE),), _ZERO), point, whole, within)
             near = near if nearest is None else [nearest, *near]
         for integers in near:
             key = tuple(integers.values())
@@ -544,16 +545,6 @@ def least_near(
     if not all(slot in whole for slot, _ in form.inputs):
         return None
     return _solved(Halfspace(form.inputs, form.constant), point, whole, within)
-
-
-def _nearest(
-    point: Mapping[int, Fraction], whole: frozenset[int], within: Sequence[Halfspace]
-) -> dict[int, Fraction] | None:
-    """Return `point` with integers for the inputs `whole`, as near as possible, so that it satisfies `within`.
-
-    The result is None if no such integers are nearby, or if the search takes too long.
-    """
-    return _solved(Halfspace(((_length(point), _ONE),), Fraction(0)), point, whole, within)
 
 
 def _length(point: Mapping[int, Fraction]) -> int:

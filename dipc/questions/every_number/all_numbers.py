@@ -57,7 +57,6 @@ from dipc.questions.source import Case, Source
 from dipc.rules.class_claim import ClassClaim, products
 from dipc.rules.input_classes import require_product
 from dipc.rules.rule import ProofStep, Requirement
-from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.ast import BaseType, mentions
 from dipc.text.core import Value, show_value
@@ -88,9 +87,6 @@ MOST_IN_CLASSES = 64
 
 #: The greatest number of finite inputs, for one number of queries, that are decided one by one.
 MOST_ONE_BY_ONE = 5_000
-
-#: The fields that the row of a refuting input adds to a result.
-_OF_A_ROW = ("input", "output", "alpha", "beta_form", "gamma", "closed_form", "counterexample", "failing")
 
 _UNPROVED = "the union bound over single comparisons is too weak to prove the claim"
 
@@ -227,7 +223,10 @@ class AllNumbers(Source):
             least = union.least if given is None else max(union.least, given)
             start = max(union.start, least + self._singly)
             unit, start = self._unit(union, start)
-            intervals = self._intervals if self.claim.is_open else unit.intervals(self._intervals, start)
+            given_intervals = self.claim.intervals
+            intervals = (
+                (products(given_intervals, None),) if self.claim.is_open else unit.intervals(given_intervals, start)
+            )
             sums = tuple(sorted(union.sums, key=repr))
             proof = UnionProof(sums, partial(self._beta, unit=unit), intervals, unit)
             return _Numbers(least, start, proof, _UNPROVED, union)
@@ -277,10 +276,6 @@ class AllNumbers(Source):
             return left[max(left)]
         assert refused is not None, "there is a first unit"
         raise refused
-
-    @property
-    def _intervals(self) -> tuple[Interval, ...]:
-        return (products(self.claim.intervals, None),) if self.claim.is_open else self.claim.intervals
 
     @cached_property
     def required(self) -> Requirement:
@@ -378,10 +373,8 @@ class AllNumbers(Source):
             source, where = self.question_for(number), f"{self.parameter} = {number}"
             refuted = yield from source.witnesses.first_refuting(islice(inputs, MOST_INPUTS), gamma, finite=True)
             if refuted is not None:
-                facts = {name: getattr(refuted.row, name) for name in _OF_A_ROW}
                 note = ClassNote(Method.WITNESS, self.program.core, numbered=(where,), output=refuted.row.output)
-                row = self.row(where, Method.WITNESS, Verdict.INACCURATE)
-                return replace(row, **facts, note=note, evidence=refuted)
+                return ClassResult.from_refuted(0, refuted, note)
         return None
 
     def proved_by_totals(self) -> Asking[bool]:
@@ -422,10 +415,8 @@ class AllNumbers(Source):
         row = self.row(f"{self.parameter} = {number}", method, verdict)
         claimed = [each.says for each in rows if each.says is not None]
         says = join_scopes(claimed) if claimed else None
-        return [replace(row, note=self._in_variable(row), vacuous=all(each.vacuous for each in rows), says=says)]
-
-    def _in_variable(self, row: ClassResult) -> ClassNote:
-        return replace(row.note, variable=self.required.variable)
+        note = replace(row.note, variable=self.required.variable)
+        return [replace(row, note=note, vacuous=all(each.vacuous for each in rows), says=says)]
 
     def with_scope(self, row: ClassResult, start: int) -> ClassResult:
         """Return `row` with the eps at which its claim is not vacuous; `row` is about all m >= `start`.
@@ -448,7 +439,7 @@ class AllNumbers(Source):
         vacuous = grows and row.verdict is Verdict.ACCURATE
         if self.range.proof.unit.is_other:
             return replace(row, vacuous=vacuous)  # These values are of another variable for each number.
-        return replace(row, note=self._in_variable(row), says=says, vacuous=vacuous)
+        return replace(row, note=replace(row.note, variable=self.required.variable), says=says, vacuous=vacuous)
 
     def row(
         self,

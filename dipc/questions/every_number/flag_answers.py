@@ -32,7 +32,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dipc.chain.state import Affine, Mark, SlotValue, State
 from dipc.measure.event import Event
 from dipc.program.ideal import Ideal
-from dipc.questions.every_number.loop_runs import AgreeingRuns, key_of, plain_value, require_defined
+from dipc.questions.every_number.loop_runs import AgreeingRuns, key_of, plain_value
 from dipc.questions.every_number.uniform import NotUniform, UniformLoops
 from dipc.text.ast import CompareOp, If, walk
 from dipc.text.core import Value
@@ -66,7 +66,7 @@ class FlagRuns(AgreeingRuns):
         answer is possible: 0 for *not found*, 1 for *found*. Raises NotUniform if the answer of the program is not
         simply whether some iteration exits.
         """
-        require_defined(self._own, self._finite, self._limits.states, self._entries)
+        self._require_defined()
         (begun,) = self._before()
         ((node, _),) = self._pending
         own, head = self._own, self._own.head(1)

@@ -30,7 +30,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import assert_never
 
-from dipc.questions.every_number.uniform import NotUniform
+from dipc.questions.every_number.uniform import NotUniform, declared_domain
 from dipc.text import ast
 from dipc.text.ast import is_name, mentions, occurrences, walk
 
@@ -117,8 +117,8 @@ def _rewritten(tree: ast.ProgramTree, name: str, parameter: str) -> ast.ProgramT
                 declarations.append(each)
     assert answer.low is not None, "some loop assigns its variable"
     assert answer.last is not None, "the loop has a last index"
-    domain = _domain(tree, declared.type)
-    if domain is None or not answer.fits(*domain):
+    domain = declared_domain(tree.declarations, declared.type)
+    if not isinstance(domain, ast.Range) or not answer.fits(domain.low, domain.high):
         raise NotUniform(f"the domain of `{name}` does not go from its first value to the last index")
     others = tuple(each for each in declared.declarators if each.name != name)
     own = ast.Declarator(name, ast.number(answer.low, declared.span), answer.last)
@@ -131,15 +131,6 @@ def _rewritten(tree: ast.ProgramTree, name: str, parameter: str) -> ast.ProgramT
 def _require_unread(node: object, name: str, where: str) -> None:
     if any(mentions(node, spelling) for spelling in (name, f"{name}'")):
         raise NotUniform(f"{where} reads `{name}`")
-
-
-def _domain(tree: ast.ProgramTree, type_: ast.TypeExpr) -> tuple[ast.Expr, ast.Expr] | None:
-    if isinstance(type_, ast.NamedDomain):
-        known = [
-            each.domain for each in tree.declarations if isinstance(each, ast.DomainDecl) and each.name == type_.name
-        ]
-        return _domain(tree, known[0]) if len(known) == 1 and not isinstance(known[0], ast.NamedDomain) else None
-    return (type_.low, type_.high) if isinstance(type_, ast.Range) else None
 
 
 def _literal(value: ast.Expr | None) -> int | None:

@@ -144,7 +144,7 @@ class LoopRuns(Generic[N, S]):
         Raises NotUniform if the method does not apply to the loop, TooFew if the loop was unrolled too few times, and
         LimitReached past one of the program's limits.
         """
-        require_defined(self._own, self._finite, self._limits.states, self._entries, means=self._keeps_means)
+        self._require_defined()
         before = tuple(self._before())
         iterations: list[tuple[S, ...]] = []
         endings: list[tuple[S, ...]] = []
@@ -158,6 +158,37 @@ class LoopRuns(Generic[N, S]):
             iterations.append(tuple(self._iteration(node, position)))
             endings.append(tuple(self._ending(node)))
         return Automaton(before, tuple(iterations), tuple(endings))
+
+    def _require_defined(self) -> None:
+        """Raise NotUniform unless every run of the program, for every m, assigns only values inside the domains.
+
+        Raises TooFew if the loop was unrolled too few times, and LimitReached past the program's limit of states.
+        """
+        side, flow, end = self._own, self._own.flow, self._own.count
+        heads = {side.head(iteration): iteration for iteration in range(end)}
+        seen: set[Key] = set()
+        pending = [flow.first_state(self._finite)]
+        for _ in range(self._limits.states):
+            if not pending:
+                return
+            state = pending.pop(0)
+            if state.label == flow.exit_label:
+                continue
+            iteration = heads.get(state.label)
+            if iteration is None:
+                pending += steps(flow, state)
+                continue
+            key = self._key(state)
+            if key in seen:
+                continue
+            if iteration + 1 >= end:
+                raise TooFew
+            seen.add(key)
+            state = stripped(state)
+            pending.append(state.with_label(side.head(end)))
+            for entry in self._entries[iteration]:
+                pending += steps(flow, entered(state, entry))
+        raise LimitReached("states", f"the program has more than {self._limits.states} states")
 
     @abstractmethod
     def _before(self) -> Iterable[S]:
@@ -301,48 +332,6 @@ def key_of(side: LoopSide, state: State, *, means: bool = True) -> Key:
 def plain_value(value: SlotValue) -> object:
     """Return `value` as a key for comparisons, in which True and the number 1 differ."""
     return isinstance(value, bool), value
-
-
-def require_defined(
-    side: LoopSide,
-    finite: Mapping[int, Value],
-    states: int,
-    entries: Sequence[Sequence[Mapping[int, Value]]] = (),
-    *,
-    means: bool = True,
-) -> None:
-    """Raise NotUniform unless every run of the program, for every m, assigns only values inside the domains.
-
-    `side` is the program's unrolled loop. `finite` has the values of the finite inputs outside the loop, by slot.
-    `entries` has for each iteration the possible values of its own finite inputs. With `means`, two heads differ if
-    their noises have different means. Raises TooFew if the loop was unrolled too few times, and LimitReached past
-    `states` states.
-    """
-    flow, end = side.flow, side.count
-    heads = {side.head(iteration): iteration for iteration in range(end)}
-    seen: set[Key] = set()
-    pending = [flow.first_state(finite)]
-    for _ in range(states):
-        if not pending:
-            return
-        state = pending.pop(0)
-        if state.label == flow.exit_label:
-            continue
-        iteration = heads.get(state.label)
-        if iteration is not None:
-            key = key_of(side, state, means=means)
-            if key in seen:
-                continue
-            if iteration + 1 >= end:
-                raise TooFew
-            seen.add(key)
-            state = stripped(state)
-            pending.append(state.with_label(side.head(end)))
-            for entry in entries[iteration] if entries else [{}]:
-                pending += steps(flow, entered(state, entry))
-            continue
-        pending += steps(flow, state)
-    raise LimitReached("states", f"the program has more than {states} states")
 
 
 # --- A uniform program and its ideal, iteration by iteration ----------------------------------------------------------
@@ -517,26 +506,17 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
                 )
             begun = entered(node.program, entry)
             for ideal, guards in runs:
-                for program, terms in self._agreeing(begun, guards, self._own.head(iteration + 1)):
-                    compared = self._compared(program, ideal, guards, here)
-                    yield self._transition(program, ideal, guards, (*terms, *compared), iteration + 1)
-
-    def _transition(
-        self,
-        program: State,
-        ideal: State,
-        guards: Sequence[Constraint],
-        terms: tuple[Event, ...],
-        iteration: int,
-    ) -> AgreeingStep:
-        ended = program.label == self._own.flow.exit_label
-        if ended is not (ideal.label == self._other.flow.exit_label):
-            raise NotUniform("the program and its ideal do not end in the same iteration")
-        if ended and self._bare:
-            raise NotUniform(_BARE)
-        if ended:
-            return AgreeingStep(None, (*terms, *self._terms_outside_arrays(program, ideal, guards)))
-        return AgreeingStep(self._head(program, ideal, iteration), terms)
+                for program, own_terms in self._agreeing(begun, guards, self._own.head(iteration + 1)):
+                    terms = (*own_terms, *self._compared(program, ideal, guards, here))
+                    ended = program.label == self._own.flow.exit_label
+                    if ended is not (ideal.label == self._other.flow.exit_label):
+                        raise NotUniform("the program and its ideal do not end in the same iteration")
+                    if not ended:
+                        yield AgreeingStep(self._head(program, ideal, iteration + 1), terms)
+                    elif self._bare:
+                        raise NotUniform(_BARE)
+                    else:
+                        yield AgreeingStep(None, (*terms, *self._terms_outside_arrays(program, ideal, guards)))
 
     def _ending(self, node: _Node) -> Iterator[AgreeingStep]:
         end = self._own.count

@@ -197,6 +197,11 @@ class _Reduction:
         totals = tuple(search.totals.values())
         return _Reduction(program, found, totals, bounds, types, numbers, others)
 
+    @property
+    def constants(self) -> dict[str, Fraction]:
+        """The values of the constants that do not depend on m."""
+        return {name: value for name, value in self.original.core.constants.items() if name not in self.numbers}
+
     def program(self, units: Mapping[str, Fraction]) -> tuple[Program | None, Fraction]:
         """Return (the new program, a distance): the linf distance of its inputs when each total changes by its unit.
 
@@ -273,10 +278,8 @@ class _Reduction:
         `within` says which queries are adjacent.
         """
         function, body = total.written.function, total.written.body
-        constants = {name: value for name, value in self.original.core.constants.items() if name not in self.numbers}
-        form = _Form(self.types, constants)
         counts = function == "count"
-        ends, slope = (_ZERO, _ONE) if counts else form.range(body), None if counts else form.slope(body)
+        ends, slope = (_ZERO, _ONE) if counts else self._range(body), None if counts else self._slope(body)
         width = None if ends is None else ends[1] - ends[0]
         adds = function in ("sum", "count")
         limits: list[Fraction] = []
@@ -309,6 +312,83 @@ class _Reduction:
             else:
                 moves.append(_ONE)
         return min(moves, default=None)
+
+    def _range(self, tree: ast.Expr) -> tuple[Fraction, Fraction] | None:
+        """Return (least value, greatest value) of `tree`, an expression in queries; None if it has no known bounds."""
+        match tree:
+            case ast.Number(value=value):
+                return value, value
+            case ast.Name(name=name) if name in self.constants:
+                return self.constants[name], self.constants[name]
+            case ast.Element(name=name):
+                type_ = self.types[name]
+                if type_ is BaseType.BOOL:
+                    return _ZERO, _ONE
+                values = type_.values if isinstance(type_, DomType) else ()
+                numbers = [value for value in values if isinstance(value, Fraction)]
+                return (min(numbers), max(numbers)) if numbers and len(numbers) == len(values) else None
+            case ast.Compare():
+                return _ZERO, _ONE
+            case ast.Unary(op=UnaryOp.NEGATE, operand=operand):
+                inner = self._range(operand)
+                return None if inner is None else (-inner[1], -inner[0])
+            case ast.Binary(op=op, left=left, right=right):
+                one, two = self._range(left), self._range(right)
+                if one is None or two is None or op not in ast.ARITHMETIC:
+                    return None
+                if op is BinaryOp.DIVIDE and (two[0] != two[1] or not two[0]):
+                    return None
+                ends = [Fraction(ast.ARITHMETIC[op](a, b)) for a in one for b in two]
+                return min(ends), max(ends)
+            case ast.Call(function="min" | "max"):
+                low, high = self._ends(tree)
+                return None if low is None or high is None else (low, high)
+        return None
+
+    def _ends(self, tree: ast.Expr) -> tuple[Fraction | None, Fraction | None]:
+        """Return (least value, greatest value) of `tree`; an entry is None if it is infinite or not known."""
+        match tree:
+            case ast.Call(function="min" | "max" as function, arguments=arguments):
+                pairs = [self._ends(each) for each in arguments]
+                lows, highs = [low for low, _ in pairs], [high for _, high in pairs]
+                return _least_end(function, lows, low=True), _least_end(function, highs, low=False)
+        return self._range(tree) or (None, None)
+
+    def _slope(self, tree: ast.Expr) -> Fraction | None:
+        """Return a number c such that `tree` changes by at most c·d if each query changes by at most d, or None.
+
+        All queries in `tree` have the same index. None means that no such number is known.
+        """
+        match tree:
+            case ast.Number():
+                return _ZERO
+            case ast.Name(name=name) if name in self.constants:
+                return _ZERO
+            case ast.Element(name=name):
+                type_ = self.types[name]
+                # A step of a truth value has the length 1, like its step as a number.
+                is_number = type_ in (BaseType.REAL, BaseType.INT) or self._range(tree) is not None
+                return _ONE if is_number else None
+            case ast.Unary(op=UnaryOp.NEGATE, operand=operand):
+                return self._slope(operand)
+            case ast.Binary(op=BinaryOp.ADD | BinaryOp.SUBTRACT, left=left, right=right):
+                one, two = self._slope(left), self._slope(right)
+                return None if one is None or two is None else one + two
+            case ast.Binary(op=BinaryOp.MULTIPLY, left=left, right=right):
+                for factor, other in ((left, right), (right, left)):
+                    number, inner = self._range(factor), self._slope(other)
+                    if number is not None and number[0] == number[1] and inner is not None:
+                        return abs(number[0]) * inner
+            case ast.Binary(op=BinaryOp.DIVIDE, left=left, right=right):
+                number, inner = self._range(right), self._slope(left)
+                if number is not None and number[0] == number[1] != 0 and inner is not None:
+                    return inner / abs(number[0])
+            case ast.Call(function="min" | "max" | "abs", arguments=arguments):
+                # A step of several queries of one index changes the arguments by at most the greatest of their slopes.
+                slopes = [self._slope(each) for each in arguments]
+                known = [each for each in slopes if each is not None]
+                return max(known, default=_ZERO) if len(known) == len(slopes) else None
+        return None
 
 
 def _mentions(tree: object, names: frozenset[str]) -> bool:
@@ -510,93 +590,6 @@ def _accumulated(name: str, value: ast.Expr, loop: ast.For) -> ast.Expr | None:
 
 def _inserted(tree: ast.Expr, known: Mapping[str, ast.Expr]) -> ast.Expr:
     return ast.rewritten(tree, lambda node: known.get(node.name) if isinstance(node, ast.Name) else None)
-
-
-@frozen
-class _Form:
-    """Bounds of expressions in queries: their least and greatest value, and how much they change with a query.
-
-    `types` has the type of each array of queries, and `constants` the values of constants.
-    """
-
-    types: Mapping[str, Type]
-    constants: Mapping[str, Fraction]
-
-    def range(self, tree: ast.Expr) -> tuple[Fraction, Fraction] | None:
-        match tree:
-            case ast.Number(value=value):
-                return value, value
-            case ast.Name(name=name) if name in self.constants:
-                return self.constants[name], self.constants[name]
-            case ast.Element(name=name):
-                type_ = self.types[name]
-                if type_ is BaseType.BOOL:
-                    return _ZERO, _ONE
-                values = type_.values if isinstance(type_, DomType) else ()
-                numbers = [value for value in values if isinstance(value, Fraction)]
-                return (min(numbers), max(numbers)) if numbers and len(numbers) == len(values) else None
-            case ast.Compare():
-                return _ZERO, _ONE
-            case ast.Unary(op=UnaryOp.NEGATE, operand=operand):
-                inner = self.range(operand)
-                return None if inner is None else (-inner[1], -inner[0])
-            case ast.Binary(op=op, left=left, right=right):
-                one, two = self.range(left), self.range(right)
-                if one is None or two is None or op not in ast.ARITHMETIC:
-                    return None
-                if op is BinaryOp.DIVIDE and (two[0] != two[1] or not two[0]):
-                    return None
-                ends = [Fraction(ast.ARITHMETIC[op](a, b)) for a in one for b in two]
-                return min(ends), max(ends)
-            case ast.Call(function="min" | "max"):
-                low, high = self._ends(tree)
-                return None if low is None or high is None else (low, high)
-        return None
-
-    def _ends(self, tree: ast.Expr) -> tuple[Fraction | None, Fraction | None]:
-        """Return (least value, greatest value) of `tree`; an entry is None if it is infinite or not known."""
-        match tree:
-            case ast.Call(function="min" | "max" as function, arguments=arguments):
-                pairs = [self._ends(each) for each in arguments]
-                lows, highs = [low for low, _ in pairs], [high for _, high in pairs]
-                return _least_end(function, lows, low=True), _least_end(function, highs, low=False)
-        return self.range(tree) or (None, None)
-
-    def slope(self, tree: ast.Expr) -> Fraction | None:
-        """Return a number c such that `tree` changes by at most c·d if each query changes by at most d, or None.
-
-        All queries in `tree` have the same index. None means that no such number is known.
-        """
-        match tree:
-            case ast.Number():
-                return _ZERO
-            case ast.Name(name=name) if name in self.constants:
-                return _ZERO
-            case ast.Element(name=name):
-                type_ = self.types[name]
-                # A step of a truth value has the length 1, like its step as a number.
-                is_number = type_ in (BaseType.REAL, BaseType.INT) or self.range(tree) is not None
-                return _ONE if is_number else None
-            case ast.Unary(op=UnaryOp.NEGATE, operand=operand):
-                return self.slope(operand)
-            case ast.Binary(op=BinaryOp.ADD | BinaryOp.SUBTRACT, left=left, right=right):
-                one, two = self.slope(left), self.slope(right)
-                return None if one is None or two is None else one + two
-            case ast.Binary(op=BinaryOp.MULTIPLY, left=left, right=right):
-                for factor, other in ((left, right), (right, left)):
-                    number, inner = self.range(factor), self.slope(other)
-                    if number is not None and number[0] == number[1] and inner is not None:
-                        return abs(number[0]) * inner
-            case ast.Binary(op=BinaryOp.DIVIDE, left=left, right=right):
-                number, inner = self.range(right), self.slope(left)
-                if number is not None and number[0] == number[1] != 0 and inner is not None:
-                    return inner / abs(number[0])
-            case ast.Call(function="min" | "max" | "abs", arguments=arguments):
-                # A step of several queries of one index changes the arguments by at most the greatest of their slopes.
-                slopes = [self.slope(each) for each in arguments]
-                known = [each for each in slopes if each is not None]
-                return max(known, default=_ZERO) if len(known) == len(slopes) else None
-        return None
 
 
 def _least_end(function: str, ends: Sequence[Fraction | None], *, low: bool) -> Fraction | None:

@@ -105,13 +105,20 @@ def used_names(tree: ast.ProgramTree) -> frozenset[str]:
     return frozenset(names)
 
 
+def declared_domain(declared: Sequence[ast.Declaration], type_: ast.TypeExpr) -> ast.TypeExpr | None:
+    """Return `type_`, or the domain that it names among the declarations `declared`; None if there is none."""
+    if not isinstance(type_, ast.NamedDomain):
+        return type_
+    domains = (each for each in declared if isinstance(each, ast.DomainDecl))
+    return next((each.domain for each in domains if each.name == type_.name), None)
+
+
 def grows_with(source: SourceText, number: QueryNumber) -> bool:
     """Return True if some input of the program `source` has a domain that depends on m, the `number` of queries."""
     declared = parse(source).declarations
-    domains = _domains(declared)
     for each in declared:
         if isinstance(each, ast.VariableDecl) and each.role is ast.Role.INPUT:
-            known = domains.get(each.type.name) if isinstance(each.type, ast.NamedDomain) else each.type
+            known = declared_domain(declared, each.type)
             if isinstance(known, ast.NamedDomain | None):
                 return True
             if any(mentions(known, name) for name in (number.parameter, *number.others)):
@@ -128,14 +135,13 @@ def parameter_arrays(program: ast.ProgramTree, number: QueryNumber) -> frozenset
     parameter = number.parameter
     arrays: set[str] = set()
     others: set[str] = set()
-    domains = _domains(program.declarations)
     for declaration in program.declarations:
         match declaration:
             case ast.DomainDecl(domain=domain):
                 _require_bound(domain, number)
             case ast.VariableDecl(role=role, type=type_):
                 _declare(declaration, number, arrays, others)
-                known = domains.get(type_.name) if isinstance(type_, ast.NamedDomain) else type_
+                known = declared_domain(program.declarations, type_)
                 if role is ast.Role.INPUT and (isinstance(known, ast.NamedDomain) or mentions(known, parameter)):
                     raise NotUniform(f"the number of values of an input grows with `{parameter}`", declaration.span)
             case ast.IdealDecl(declarations=own):
@@ -279,10 +285,6 @@ def _is_only_an_index(node: object, variable: str) -> bool:
     free = sum(is_name(each, variable) for each in walk(node))
     indices = sum(isinstance(each, ast.Element) and is_name(each.index, variable) for each in walk(node))
     return free == indices
-
-
-def _domains(declared: Sequence[ast.Declaration]) -> dict[str, ast.TypeExpr]:
-    return {each.name: each.domain for each in declared if isinstance(each, ast.DomainDecl)}
 
 
 @frozen
@@ -496,14 +498,12 @@ def _require_initial(declared: Sequence[ast.Declaration], answer: str, first: as
 
     `declared` has the declarations of the program.
     """
-    domains = _domains(declared)
     for declaration in declared:
         if isinstance(declaration, ast.VariableDecl) and declaration.role is ast.Role.OUTPUT:
             names = [declarator.name for declarator in declaration.declarators]
             if names != [answer] or declaration.initial != first:
                 raise NotUniform("the only output must be the index, starting with the first one", declaration.span)
-            type_ = declaration.type
-            domain = domains.get(type_.name) if isinstance(type_, ast.NamedDomain) else type_
+            domain = declared_domain(declared, declaration.type)
             if not isinstance(domain, ast.Range) or not is_name(domain.high, parameter):
                 raise NotUniform(f"the domain of the index does not end at `{parameter}`", declaration.span)
 

@@ -294,13 +294,13 @@ def _of_flag(instance: Callable[[int], Ideal], shape: UniformLoops, distances: R
             "write `metric { input: linf; }`, or no `metric` block"
         )
     found: set[Sum] = set()
-    slots, cases = ideal.program.core.slots, list[tuple[dict[int, Value], FlagRuns]]()
+    cases: list[tuple[dict[int, Value], FlagRuns]] = []
     for finite in finite_cases(ideal, ideal.finite_inputs):
         runs = FlagRuns(ideal, shape, metric, distances, finite)
         for once, repeated, iterations in runs.terms():
             found.add(Sum(_sorted(once), _sorted(repeated), iterations + shape.low - 1))
         cases.append((finite, runs))
-    require_one_flag(cases, [slot for slot in ideal.finite_inputs if not _is_element(slots[slot].name, shape)])
+    require_one_flag(cases, _finite_outside_loop(ideal, shape))
     return UnionBound(frozenset(found), shape.low, shape.low + 1)
 
 
@@ -312,17 +312,16 @@ def _sums(instance: Callable[[int], Ideal], shape: UniformLoops, count: int, dis
     """
     ideal = instance(shape.low + count - 1)
     metric, most = facet_metric(ideal), ideal.program.limits.paths
-    slots = ideal.program.core.slots
-    alone = [slot for slot in ideal.finite_inputs if not _is_element(slots[slot].name, shape)]
     automata = (
-        AgreeingRuns(ideal, shape, metric, distances, finite).automaton() for finite in finite_cases(ideal, alone)
+        AgreeingRuns(ideal, shape, metric, distances, finite).automaton()
+        for finite in finite_cases(ideal, _finite_outside_loop(ideal, shape))
     )
     return frozenset(total for automaton in automata for total in sums(automaton, shape.low, most))
 
 
-def _is_element(name: str, shape: UniformLoops) -> bool:
-    array, bracket, _ = name.partition("[")
-    return bool(bracket) and array in shape.arrays
+def _finite_outside_loop(ideal: Ideal, shape: UniformLoops) -> list[int]:
+    names = {slot: ideal.program.core.slots[slot].name.partition("[") for slot in ideal.finite_inputs}
+    return [slot for slot, (array, bracket, _) in names.items() if not (bracket and array in shape.arrays)]
 
 
 def _least_sufficient_count(
