@@ -34,6 +34,7 @@ from dipc.chain.state import (
     State,
     Unfinished,
     Waiting,
+    finite_values,
     same_value,
     slot_set,
     slots_in,
@@ -45,7 +46,7 @@ from dipc.program.weights import Choices, Weights
 from dipc.sign.chart import isolate_roots, place_text
 from dipc.sign.interval import Interval
 from dipc.sign.roots import Root
-from dipc.text.ast import BaseType, Role
+from dipc.text.ast import Role
 from dipc.text.core import (
     Apply,
     DomOp,
@@ -53,7 +54,6 @@ from dipc.text.core import (
     Instruction,
     Jump,
     Read,
-    Slot,
     Store,
     Value,
 )
@@ -728,7 +728,9 @@ class OutputLaws:
         slots = flow.program.slots
         #: The finite outputs.
         self.observed = tuple([slots[slot] for slot in flow.program.outputs if not slots[slot].is_symbolic])
-        self._places = [_places(slot) for slot in self.observed]
+        self._places: list[dict[Value | None, int]] = [
+            {value: place for place, value in enumerate([*finite_values(slot), None])} for slot in self.observed
+        ]
         self._explored: dict[tuple[Value, ...], tuple[tuple[Answer, Exit], ...]] = {}
 
     def probabilities(self, inputs: Mapping[int, Value]) -> dict[Answer, Bound]:
@@ -775,12 +777,3 @@ class OutputLaws:
 def _finite(value: object) -> Value | None:
     assert value is None or isinstance(value, Fraction | str | bool)
     return value
-
-
-def _places(slot: Slot) -> dict[Value | None, int]:
-    match slot.type:
-        case DomType(values=values):
-            return {value: index for index, value in enumerate([*values, None])}
-        case BaseType.BOOL:
-            return {False: 0, True: 1, None: 2}
-    raise AssertionError(f"{slot.name} has no finite type")

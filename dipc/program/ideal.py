@@ -703,19 +703,17 @@ class Distances:
         for away, finite in self._around(own):
             if least is not None and away >= least:
                 break
-            if (out := self._by_sections(answer)) is not None:
-                for target in out:
-                    distance = target.distance(self._norm, point, away, least)
-                    least = least if distance is None else distance
-                continue
-            if (near := self._dd_alone(finite, answer, point)) is not None:
-                total = self._norm.combined([away, near])
-                least = total if least is None else min(least, total)
-                continue
-            if not away and (alike := self._class(finite, answer)) is not None:
-                least = alike.distance_out(self._norm, point)
-                continue
-            for target in self._targets_for(finite, answer):
+            targets = self._by_sections(answer)
+            if targets is None:
+                if (near := self._dd_alone(finite, answer, point)) is not None:
+                    total = self._norm.combined([away, near])
+                    least = total if least is None else min(least, total)
+                    continue
+                if not away and (alike := self._class(finite, answer)) is not None:
+                    least = alike.distance_out(self._norm, point)
+                    continue
+                targets = self._targets_for(finite, answer)
+            for target in targets:
                 distance = target.distance(self._norm, point, away, least)
                 least = least if distance is None else distance
         return least
@@ -901,14 +899,13 @@ class Distances:
             return None
         key = _key(finite, answer)
         if key not in self._classes:
-            self._classes[key] = self._find_class(finite, answer)
+            alike, decisive = self._ideal.alike(self._by_slot(finite), answer), self._ideal.metric.decisive
+            if len(alike) == 1 and not any(isinstance(value, Affine) for value in decisive(alike[0].answer)):
+                branches = self._ideal.program.limits.branches
+                self._classes[key] = InputSet(alike[0].guards, self._whole_inputs, branches)
+            else:
+                self._classes[key] = None
         return self._classes[key]
-
-    def _find_class(self, finite: tuple[Value, ...], answer: tuple[Value, ...]) -> InputSet | None:
-        alike = self._ideal.alike(self._by_slot(finite), answer)
-        if len(alike) != 1 or any(isinstance(value, Affine) for value in self._ideal.metric.decisive(alike[0].answer)):
-            return None
-        return InputSet(alike[0].guards, self._whole_inputs, self._ideal.program.limits.branches)
 
     def _targets_for(self, finite: tuple[Value, ...], answer: tuple[Value, ...]) -> tuple[InputSet, ...]:
         key = _key(finite, answer)

@@ -6,7 +6,7 @@ The language is that of Figure 3 of the paper, with arrays, bounded `for` and na
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import Enum
 from fractions import Fraction
@@ -118,6 +118,16 @@ NEGATED: Mapping[CompareOp, CompareOp] = {
     CompareOp.NE: CompareOp.EQ,
 }
 
+#: Each comparison with its sides exchanged.
+MIRRORED: Mapping[CompareOp, CompareOp] = {
+    CompareOp.LT: CompareOp.GT,
+    CompareOp.LE: CompareOp.GE,
+    CompareOp.EQ: CompareOp.EQ,
+    CompareOp.NE: CompareOp.NE,
+    CompareOp.GE: CompareOp.LE,
+    CompareOp.GT: CompareOp.LT,
+}
+
 #: The function of two numbers for each operator.
 ARITHMETIC: Mapping[BinaryOp, Callable[[Any, Any], Any]] = {
     BinaryOp.ADD: operator.add,
@@ -187,7 +197,7 @@ class Ranged:
         parts = [self._body_with(value) for value in range(low, high + 1)]
         if self.function in ("min", "max"):
             return Call(self.function, tuple(parts), self.span)
-        return self._total(parts)
+        return balanced(BinaryOp.ADD, parts, self.span)
 
     def _body_with(self, value: int) -> Expr:
         def change(node: Expr) -> Expr | None:
@@ -199,12 +209,6 @@ class Ranged:
             return None
 
         return rewritten(self.body, change)
-
-    def _total(self, parts: list[Expr]) -> Expr:
-        if len(parts) == 1:
-            return parts[0]
-        middle = len(parts) // 2
-        return Binary(BinaryOp.ADD, self._total(parts[:middle]), self._total(parts[middle:]), self.span)
 
 
 @frozen
@@ -657,6 +661,14 @@ def _fields(kind: Any) -> Callable[[Any], tuple[Any, ...]] | None:
             return lambda node: (getattr(node, name),)
         case names:
             return operator.attrgetter(*names[::-1])
+
+
+def balanced(op: BinaryOp, parts: Sequence[Expr], span: Span) -> Expr:
+    """Return the `parts` joined by `op`, as a tree of logarithmic depth at `span`."""
+    if len(parts) == 1:
+        return parts[0]
+    middle = len(parts) // 2
+    return Binary(op, balanced(op, parts[:middle], span), balanced(op, parts[middle:], span), span)
 
 
 def number(value: Fraction | int, span: Span) -> Expr:

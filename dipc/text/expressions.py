@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from dipc.text import ast
-from dipc.text.ast import BaseType, BinaryOp, CompareOp, UnaryOp, walk
+from dipc.text.ast import MIRRORED, BaseType, BinaryOp, CompareOp, UnaryOp, walk
 from dipc.text.core import (
     NUMERIC,
     UNKNOWN,
@@ -66,16 +66,6 @@ _MOST_CASES = 64
 
 #: The most values of the variable of a sum, a count, a `min` or a `max` over a range.
 _MOST_VALUES = 10_000
-
-#: Each comparison with its sides exchanged.
-MIRRORED = {
-    CompareOp.LT: CompareOp.GT,
-    CompareOp.LE: CompareOp.GE,
-    CompareOp.EQ: CompareOp.EQ,
-    CompareOp.NE: CompareOp.NE,
-    CompareOp.GE: CompareOp.LE,
-    CompareOp.GT: CompareOp.LT,
-}
 
 #: The advice for an expression with a meaning at one eps only.
 FIX_EPS = 'ask about one eps: `--eps 1/2`, `claim { eps: 1/2; }`, or `dipc.load(path, eps="1/2")`'

@@ -271,24 +271,19 @@ class Builder:
     domain_binding = _made_of(ast.DomainDecl, 0, 2, as_=_group)
 
     def variables(self, children: Children) -> Subtree:
-        *declarators, type_ = _nodes(children)
-        return self._variables(children, declarators, type_, None)
-
-    def initialized(self, children: Children) -> Subtree:
-        *declarators, type_, initial = _nodes(children)
-        return self._variables(children, declarators, type_, initial)
-
-    def _variables(
-        self, children: Children, declarators: list[ast.Declarator], type_: ast.TypeExpr, initial: ast.Expr | None
-    ) -> Subtree:
+        nodes = _nodes(children)
+        declarators = tuple(each for each in nodes if isinstance(each, ast.Declarator))
+        type_, *rest = nodes[len(declarators) :]
+        initial = rest[0] if rest else None
         role = ROLES[children[0].type]
-        return _parent((ast.VariableDecl(role, tuple(declarators), type_, initial, _span(children[:-1])),), children)
+        return _parent((ast.VariableDecl(role, declarators, type_, initial, _span(children[:-1])),), children)
+
+    initialized = variables
 
     def declarator(self, children: Children) -> Subtree:
         return _group(ast.Declarator(str(children[0]), None, None, _span(children)), children)
 
-    def array_declarator(self, children: Children) -> Subtree:
-        return _group(ast.Declarator(str(children[0]), children[2].node, children[4].node, _span(children)), children)
+    array_declarator = _made_of(ast.Declarator, 0, 2, 4, as_=_group)
 
     def base_type(self, children: Children) -> Subtree:
         return _leaf(ast.BaseTypeExpr(BASES[children[0].type], _span(children)), children[0])
@@ -325,6 +320,8 @@ class Builder:
 
     def intervals(self, children: Children) -> Subtree:
         return _group(_nodes(children), children)
+
+    items = block = arm = intervals
 
     def interval(self, children: Children) -> Subtree:
         left, low, _, high, right = children
@@ -363,9 +360,6 @@ class Builder:
 
     # --- values in options ---
 
-    def items(self, children: Children) -> Subtree:
-        return _group(_nodes(children), children)
-
     item = _made_of(ast.Item, 0, 2, as_=_group)
 
     def vector(self, children: Children) -> Subtree:
@@ -386,6 +380,8 @@ class Builder:
     def positive(self, children: Children) -> Subtree:
         return _group(children[1].node, children)
 
+    parentheses = positive
+
     def lower_bound(self, children: Children) -> Subtree:
         least = children[2].node if len(children) > 1 else None
         return _group((str(children[0]), least), children)
@@ -404,9 +400,6 @@ class Builder:
     each = _made_of(ast.Each, 1, 3, 5, 7)
 
     # --- statements ---
-
-    def block(self, children: Children) -> Subtree:
-        return _group(_nodes(children), children)
 
     def assign(self, children: Children) -> Subtree:
         target, value = _nodes(children)
@@ -435,7 +428,7 @@ class Builder:
             mean, *ends = arguments
         else:
             ends = arguments[:2] if law.takes_ends else []
-            zero = ast.Number(Fraction(0), "0", close) if law.takes_mean else None
+            zero = ast.number(0, close) if law.takes_mean else None
             mean = next(iter(arguments[len(ends) :]), zero)
         low, high = ends or (None, None)
         support = None if low is None or high is None else (low, high)
@@ -445,9 +438,6 @@ class Builder:
 
     def choose(self, children: Children) -> Subtree:
         return _parent(ast.Choose(_nodes(children), _span(children)), children)
-
-    def arm(self, children: Children) -> Subtree:
-        return _group(_nodes(children), children)
 
     # --- expressions ---
 
@@ -529,9 +519,6 @@ class Builder:
 
     def drawn(self, children: Children) -> Subtree:
         return _group(ast.Drawn(children[0].node, children[0].node.span), children)
-
-    def parentheses(self, children: Children) -> Subtree:
-        return _group(children[1].node, children)
 
 
 def _closed_span(children: Children) -> Span:

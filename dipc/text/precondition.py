@@ -13,7 +13,7 @@ from typing import assert_never
 
 from dipc.frozen import frozen
 from dipc.text import ast
-from dipc.text.ast import COMPARED, BinaryOp, CompareOp, rewritten
+from dipc.text.ast import COMPARED, MIRRORED, BinaryOp, CompareOp, rewritten
 from dipc.text.core import (
     Apply,
     Concrete,
@@ -35,7 +35,7 @@ from dipc.text.core import (
     junction,
 )
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, bad_input, did_you_mean
-from dipc.text.expressions import MIRRORED, Elaborator
+from dipc.text.expressions import Elaborator
 from dipc.text.printer import print_expression
 from dipc.text.scope import DeclaredConstant, DeclaredVariable, EnumeratedValue, Findings, Scope
 
@@ -309,7 +309,7 @@ def spread_out(expr: ast.Compare) -> ast.Expr:
 
     def each(op: CompareOp, joined: BinaryOp) -> ast.Expr:
         compared: list[ast.Expr] = [spread_out(ast.Compare(op, argument, other, span)) for argument in arguments]
-        return _balanced(joined, compared, span)
+        return ast.balanced(joined, compared, span)
 
     least = call.function == "min"
     match op:
@@ -329,11 +329,3 @@ def spread_out(expr: ast.Compare) -> ast.Expr:
 
 def _is_choice(expr: ast.Expr) -> bool:
     return isinstance(expr, ast.Call) and expr.function in ("min", "max", "abs") and bool(expr.arguments)
-
-
-def _balanced(op: BinaryOp, parts: Sequence[ast.Expr], span: Span) -> ast.Expr:
-    """Return the `parts` joined by `op`, as a tree of logarithmic depth at `span`."""
-    if len(parts) == 1:
-        return parts[0]
-    middle = len(parts) // 2
-    return ast.Binary(op, _balanced(op, parts[:middle], span), _balanced(op, parts[middle:], span), span)
