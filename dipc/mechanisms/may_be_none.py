@@ -240,7 +240,7 @@ class MissingValues:
             number = value in facts.numbers
         else:
             self._used(value, facts)
-            number = not is_none(value) and not (isinstance(value, ast.Name) and value.name == BLANK)
+            number = not is_none(value) and not ast.is_name(value, BLANK)
         facts = self._stored(target, facts, number=number)
         if isinstance(value, ast.Truth) and isinstance(target, ast.Name):
             facts = facts.added(Facts(truths=frozenset([(target, value.value)])))
@@ -418,12 +418,11 @@ def _truth(condition: ast.Expr, facts: Facts, rounds: Mapping[str, _Round]) -> b
 
 def is_none(tree: ast.Expr) -> bool:
     """Whether the expression `tree` is Python's None."""
-    return isinstance(tree, ast.Name) and tree.name == NONE
+    return ast.is_name(tree, NONE)
 
 
 def variables_assigned(body: Sequence[ast.Statement]) -> Iterator[str]:
     """Yield the names of the scalars that the statements `body` assign."""
-    for statement in body:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Assign | ast.Sample) and isinstance(node.target, ast.Name):
-                yield node.target.name
+    for node in ast.walk(tuple(body)):
+        if isinstance(node, ast.Assign | ast.Sample) and isinstance(node.target, ast.Name):
+            yield node.target.name

@@ -261,6 +261,10 @@ class Statements(Expressions):
                     self._jump(statement)
                     return
                 case python.For() | python.While():
+                    if statement.orelse:
+                        raise self.module.wrong(
+                            statement.orelse[0], "`else` of a loop is not part of a mechanism", "use a variable"
+                        )
                     silent = tail and len(rest) <= 1 and all(isinstance(each, python.Return) for each in rest)
                     in_function = len(self.frames) == 1 and not self.around
                     loop = _Loop(then=rest if silent and in_function else None)
@@ -371,18 +375,11 @@ class Statements(Expressions):
                         self.assign(unnamed, value, span)
                     made = ast.Name(self.scalar(name).name, self.module.span(target))
                     self.out.extend(ast.rewritten(tuple(written), lambda node: made if node is unnamed else None))
-            case python.Subscript(value=inner, slice=index):
+            case python.Subscript(value=inner):
                 array = self.array(inner)
                 if array is None:
                     raise self.module.wrong(target, f"`{self.module.text(inner)}` is not a list of this function")
-                self._require_own(array, target)
-                if array.is_input:
-                    raise self.module.wrong(
-                        target,
-                        f"the input `{self.module.text(inner)}` is changed",
-                        "copy it first: `r = [x for x in q]`",
-                    )
-                self.assign(ast.Element(array.name, self.index(array, index), self.module.span(target)), value, span)
+                self.assign(self._changed_element(target, array), value, span)
             case python.Tuple(elts=targets) if isinstance(value, python.Tuple) and len(value.elts) == len(targets):
                 names = {own.id for own in targets if isinstance(own, python.Name)}
                 calls = any(frame.functions.keys() & set(names_in(value)) for frame in self.frames[-1].lexical)
@@ -418,20 +415,22 @@ class Statements(Expressions):
         match target:
             case python.Name(id=name) if not isinstance(self.env.get(name), Array):
                 self.emit(ast.Assign(ast.Name(self.scalar(name).name, span), held, span))
-            case python.Subscript(value=inner, slice=index) if (array := self.array(inner)) is not None:
-                self._require_own(array, target)
-                if array.is_input:
-                    raise self.module.wrong(
-                        target,
-                        f"the input `{self.module.text(inner)}` is changed",
-                        "copy it first: `r = [x for x in q]`",
-                    )
-                place = ast.Element(array.name, self.index(array, index), self.module.span(target))
-                self.emit(ast.Assign(place, held, span))
+            case python.Subscript(value=inner) if (array := self.array(inner)) is not None:
+                self.emit(ast.Assign(self._changed_element(target, array), held, span))
             case _:
                 raise self.module.wrong(
                     target, "only names and elements of lists can be assigned together", "write two assignments"
                 )
+
+    def _changed_element(self, target: python.Subscript, array: Array) -> ast.Element:
+        self._require_own(array, target)
+        if array.is_input:
+            raise self.module.wrong(
+                target,
+                f"the input `{self.module.text(target.value)}` is changed",
+                "copy it first: `r = [x for x in q]`",
+            )
+        return ast.Element(array.name, self.index(array, target.slice), self.module.span(target))
 
     def _is_extreme(self, name: str, value: python.expr) -> bool:
         """Return True if `value` is `max(xs)` or `min(xs)`, and the variable `name` keeps it until the function ends.
@@ -678,7 +677,7 @@ class Statements(Expressions):
             return
         loops = sites[0][1]
         loop = loops[0] if len(loops) == 1 and all(each == loops for _, each in sites) else None
-        if isinstance(loop, python.For) and _counts(loop.body, name) is not None:
+        if isinstance(loop, python.For) and _appends_once(loop.body, name):
             array.loop = loop
             array.partial = any(
                 isinstance(node, python.Break | python.Return) for each in loop.body for node in python.walk(each)
@@ -827,10 +826,6 @@ class Statements(Expressions):
 
     def _for(self, statement: python.For, loop: _Loop) -> None:
         span = self.module.head(statement)
-        if statement.orelse:
-            raise self.module.wrong(
-                statement.orelse[0], "`else` of a loop is not part of a mechanism", "use a variable"
-            )
         many = self.many(statement.iter)
         if many is None:
             raise self.module.wrong(
@@ -951,10 +946,6 @@ class Statements(Expressions):
 
     def _while(self, statement: python.While, loop: _Loop) -> None:
         span = self.module.head(statement)
-        if statement.orelse:
-            raise self.module.wrong(
-                statement.orelse[0], "`else` of a loop is not part of a mechanism", "use a variable"
-            )
         with self.collecting() as drawn:
             condition = self.expr(statement.test)
         with self._round(statement, ConstantSum.from_number(1_000_000), loop) as inner:
@@ -1291,10 +1282,10 @@ def _appends(
     return appends
 
 
-def _counts(body: Sequence[python.stmt], name: str) -> int | None:
-    """Return 1 if each iteration of a loop with the statements `body` appends one element to the list `name`.
+def _appends_once(body: Sequence[python.stmt], name: str) -> bool:
+    """Whether each iteration of a loop with the statements `body` appends one element to the list `name`.
 
-    The result is None for other loops. An iteration that ends with `break` or `return` may append one element or none.
+    An iteration that ends with `break` or `return` may append one element or none.
     """
     totals: set[int] = set()
 
@@ -1331,6 +1322,4 @@ def _counts(body: Sequence[python.stmt], name: str) -> int | None:
         return here
 
     ends = follow(body, 0)
-    if ends is None:
-        return None
-    return 1 if ends | totals == {1} else None
+    return ends is not None and ends | totals == {1}

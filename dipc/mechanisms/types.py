@@ -489,9 +489,7 @@ class Inference:
 
         `kinds` has the types found so far by variable.
         """
-        if assigned.name in self.known or isinstance(assigned.value, Kind):
-            return True
-        if isinstance(assigned.value, ast.Name) and assigned.value.name == BLANK:
+        if assigned.name in self.known or isinstance(assigned.value, Kind) or ast.is_name(assigned.value, BLANK):
             return True
         step = _step(assigned.name, assigned.value)
         ranges = {variable: Kind("range", low, high) for variable, low, high in assigned.loops if variable}
@@ -664,9 +662,7 @@ class Inference:
                 if name in self.names:
                     return Kind("names", values=(name,))
                 return loops.get(name) or kinds.get(name)
-            case ast.Truth() | ast.Compare() | ast.Unary(op=UnaryOp.NOT):
-                return BOOL
-            case ast.Binary(op=BinaryOp.AND | BinaryOp.OR):
+            case _ if ast.is_condition(tree):
                 return BOOL
             case ast.Unary(operand=operand):
                 kind = _mapped([self._kind_of_tree(operand, kinds, loops)], lambda low, high: (-high[0], -low[0]))
