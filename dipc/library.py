@@ -285,7 +285,6 @@ def privacy_refusal(report: PrivacyReport) -> str:
 
 
 def _told_apart(*sides: tuple[Fraction, Fraction]) -> list[str]:
-    """Return the texts of `sides`, two disjoint enclosures, with enough digits to differ."""
     digits = agreement(*sides)
     return [enclosed_text(*side, digits) for side in sides]
 

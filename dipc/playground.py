@@ -163,5 +163,4 @@ def _placed(diagnostic: Diagnostic, excerpt: Excerpt, lines: Sequence[str]) -> d
 
 
 def _units(text: str) -> int:
-    """Return the length of `text` in UTF-16 units, which JavaScript counts."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2

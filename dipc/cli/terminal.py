@@ -330,7 +330,6 @@ def _missing(error: click.MissingParameter) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Return `text`, a message of click, rewritten in the style of a diagnostic."""
     text = text.rstrip(".").replace("'", "`")
     return text[:1].lower() + text[1:]
 

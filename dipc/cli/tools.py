@@ -369,7 +369,6 @@ def _lines(commands: click.Group) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Return `text` with macro requests and special characters of man(7) escaped."""
     line = " ".join(text.split()).replace("\\", r"\e").replace("-", r"\-")
     line = "".join(letter if letter.isascii() else rf"\[u{ord(letter):04X}]" for letter in line)
     return rf"\&{line}" if line.startswith((".", "'")) else line

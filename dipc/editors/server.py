@@ -82,7 +82,6 @@ class Server(LanguageServer):
 
 
 def _readable(document: TextDocument) -> TextDocument:
-    """Return `document`, or an empty one if it is closed and its file cannot be read."""
     try:
         document.source  # noqa: B018 - reads the file of a closed document
     except (OSError, ValueError):

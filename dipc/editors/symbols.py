@@ -171,7 +171,6 @@ def _last(text: str, name: str, start: int, end: int) -> Span:
 
 
 def _slice(text: str, span: Span) -> str:
-    """Return the part `span` of `text`, with each line break and run of blanks as one blank."""
     return " ".join(text[span.start : span.end].split())
 
 

@@ -374,10 +374,6 @@ class _Reader(Interpreter[Token, list[str]]):
         return self._known_name(word) if word.type == "NAME" else str(word)
 
     def _values(self, word: Token, written: str) -> Sequence[int] | None:
-        """Return the integers that `word`, an integer or a variable, may be equal to; None if they are not known.
-
-        `written` is the text of `word` in dipc's language.
-        """
         return [int(word)] if word.type == "INTEGER" else self.ranges.get(written)
 
     def _rate(self, word: Token) -> str:
@@ -418,10 +414,6 @@ class _Reader(Interpreter[Token, list[str]]):
         return self._written(text)
 
     def _written(self, text: str) -> str:
-        """Return the expression `text` in dipc's language.
-
-        A variable that has a single value in all runs is replaced by this value.
-        """
         text = re.sub(r"\b(?:epsilon|e)\b", "eps", re.sub(r"\bExp\[([^\[\]]*)\]", r"exp(\1)", text))
         return re.sub(
             _NAME,
@@ -442,7 +434,6 @@ class _Reader(Interpreter[Token, list[str]]):
 
 
 def _legal(word: Token) -> str:
-    """Return `word` as a name of dipc's language: with `_` appended if it is a keyword there."""
     return f"{word}_" if word in RESERVED else str(word)
 
 
@@ -459,7 +450,6 @@ def _if(condition: str, then: list[str], other: list[str]) -> str:
 
 
 def _cases(variable: str, by_value: dict[int, str]) -> str:
-    """Return the statement that executes `by_value[v]` if the value of `variable` is v."""
     *cases, (_, text) = by_value.items()
     for value, statement in reversed(cases):
         text = _if(f"{variable} = {value}", [statement], [text])

@@ -1137,11 +1137,6 @@ class Expressions:
         )
 
     def _extreme_meant(self, node: python.expr) -> python.expr:
-        """Return the call, such as `max(xs)`, whose value the variable `node` holds.
-
-        Return `node` itself if no such call is known, as for a list that may change after the call, and for any other
-        expression.
-        """
         if isinstance(node, python.Name) and len(self.frames) == 1 and isinstance(self.env.get(node.id), Scalar):
             return self.extremes.get(node.id, node)
         return node
@@ -1503,7 +1498,6 @@ def _fractions_near(value: RealBall) -> tuple[Fraction, Fraction] | None:
 
 
 def _is_factor(node: python.expr, root: python.expr) -> bool:
-    """Return True if `node` is a factor of the product `root`, as x is in `2*x` and in `2*x/3`."""
     match root:
         case python.BinOp(op=python.Mult(), left=left, right=right):
             return _is_factor(node, left) or _is_factor(node, right)

@@ -95,7 +95,6 @@ def _is_at(fact: ast.Expr, index: ast.Expr) -> bool:
 
 
 def _is_plain(fact: ast.Expr, name: str) -> bool:
-    """Whether `fact` is an element of the list `name`, with an index that is computed without this list."""
     return isinstance(fact, ast.Element) and fact.name == name and not ast.mentions(fact.index, name)
 
 
@@ -268,11 +267,6 @@ class MissingValues:
     # --- expressions ------------------------------------------------------------------------------
 
     def _value_used(self, node: ast.Expr, facts: Facts, distribution: ast.Distribution) -> None:
-        """Raise DiagnosticError if a variable or list element in `node` may have no value.
-
-        The expression `node` is a part of `distribution`. If `node` is the constant None, an option of a choice,
-        nothing is raised. `facts` says which variables and list elements have values here.
-        """
         if isinstance(distribution, ast.ExponentialMechanism):
             facts = facts.added(Facts(assigned=frozenset([distribution.variable])))
         if not is_none(node):

@@ -1106,7 +1106,6 @@ class _Final:
         return equal if node.op is ast.CompareOp.EQ else ast.Unary(UnaryOp.NOT, equal, node.span)
 
     def _is_no_value(self, tree: ast.Expr) -> bool:
-        """Return True if the expression `tree` is a string that is not a value of any variable's type."""
         if not isinstance(tree, ast.Name) or tree.name not in self.written.strings:
             return False
         return all(tree.name not in kind.values for kind in self.kinds.values())

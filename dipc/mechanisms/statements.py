@@ -715,7 +715,6 @@ class Statements(Expressions):
             self.emit(ast.Assign(ast.Name(array.counter, span), more, span))
 
     def _require_own(self, array: Array, node: python.expr) -> None:
-        """Raise DiagnosticError at `node` if a called function changes `array`, a list of its caller."""
         if array.depth != len(self.frames):
             raise self.module.wrong(
                 node,

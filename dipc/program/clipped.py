@@ -154,7 +154,6 @@ def _required_box(program: Program) -> list[Extent] | None:
 
 
 def _common_part(one: Extent, other: Extent) -> Extent | None:
-    """Return the numbers that are in both `one` and `other`; None if there are none."""
     low = max((end for end in (one.low, other.low) if end is not None), default=None)
     high = min((end for end in (one.high, other.high) if end is not None), default=None)
     return None if low is not None and high is not None and low > high else Extent(low, high)

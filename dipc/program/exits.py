@@ -635,7 +635,6 @@ class ManyRuns:
 
     @cached_property
     def _runs(self) -> series.RunSet | None:
-        """All runs of the program as one graph of states; None if they cannot be explored together."""
         return series.runs(self._flow, self._most)
 
     @cached_property

@@ -861,10 +861,6 @@ class Distances:
         return None
 
     def _is_other(self, finite: tuple[Value, ...], point: Point, answer: tuple[Value, ...]) -> bool:
-        """Return True if det at `point`, with the finite inputs `finite`, differs from `answer`.
-
-        Only the outputs that dd(u) depends on count.
-        """
         given = {**self._by_slot(finite), **point}
         there = self._ideal.values([given[slot] for slot in self._ideal.program.core.inputs])
         decisive = self._ideal.metric.decisive

@@ -117,7 +117,6 @@ class NearbyRun:
     def _results(
         self, expr: DomExpr | AffineExpr | LinearComparison, values: Sequence[SlotValue]
     ) -> tuple[Value | Affine, ...]:
-        """Return the values that `expr` may have if each variable has one of its possible `values`."""
         match expr:
             case LinearComparison(difference, op):
                 return self._outcomes(difference, op, values)

@@ -559,10 +559,6 @@ class Elaborator(References):
     # --- operands that cannot be combined ----------------------------------------------------------
 
     def _numeric(self, expr: ast.Expr, typed: Typed, operation: str) -> bool:
-        """Return True if arithmetic applies to `typed`, or it is Unknown; otherwise report it.
-
-        `typed` is the meaning of `expr`, and `operation` names the operation in the message.
-        """
         if isinstance(typed, Unknown) or (isinstance(typed, Concrete | AffineExpr | Switch) and typed.kind in NUMERIC):
             return True
         self.findings.report(

@@ -522,7 +522,6 @@ class Builder:
 
 
 def _closed_span(children: Children) -> Span:
-    """Return the span from the first of `children` to the closing brace, without a `;` after it."""
     last = children[-2] if children[-1].type == "SEMICOLON" else children[-1]
     return Span(children[0].start_pos, last.end_pos)
 

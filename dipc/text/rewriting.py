@@ -129,10 +129,6 @@ class _Hoisting:
         return replace(target, index=self._free(target.index, before)) if isinstance(target, ast.Element) else target
 
     def _around(self, distribution: ast.Distribution, before: list[ast.Sample]) -> ast.Distribution:
-        """Return `distribution` with a new variable in place of each draw inside its mean or its values.
-
-        A statement that draws into the new variable is appended to `before`.
-        """
         match distribution:
             case ast.NoiseExpr(mean=mean) if mean is not None:
                 return replace(distribution, mean=self._free(mean, before))
@@ -334,7 +330,6 @@ class _Clamps:
         return ast.Name(name, span)
 
     def _base(self, expr: ast.Expr) -> ast.BaseType | None:
-        """Return REAL if a real variable is in `expr`, else INT if an int variable is, else None."""
         types = [self.types.get(each.name) for each in walk(expr) if isinstance(each, ast.Name | ast.Element)]
         bases = {each.base for each in types if isinstance(each, ast.BaseTypeExpr)}
         return next((base for base in (ast.BaseType.REAL, ast.BaseType.INT) if base in bases), None)
@@ -541,6 +536,5 @@ class _Removal:
 
 
 def _score(mechanism: ast.ExponentialMechanism, value: ast.Expr) -> ast.Expr:
-    """Return the score of the candidate `value` of `mechanism` as a number; a true condition is 1, a false one 0."""
     score = rewritten(mechanism.score, lambda node: value if ast.is_name(node, mechanism.variable) else None)
     return ast.Binary(ast.BinaryOp.ADD, score, ast.number(0, score.span), score.span)

@@ -213,10 +213,6 @@ def _fixed_rate(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
 
 
 def _over_fixed(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
-    """Return the value of `expr` divided by eps, in a program that is read for a single eps.
-
-    `elaborator` computes the value. The result is None if `elaborator` reports a mistake.
-    """
     whole = ast.Binary(BinaryOp.DIVIDE, expr, ast.Eps(expr.span), expr.span)
     return elaborator.constant(whole, "a rate or an exponent")
 
