@@ -61,7 +61,7 @@ def run(**given: Any) -> ExitCode:
         check_distinct({"-o": output.target, "--samples": samples}, asked.program_path)
     eps = positive_option("--eps", given["eps_text"])
     grid = _grid(given["grid_text"])
-    program = work.program(parse_definitions(asked.definitions), eps)
+    program = work.program(eps=eps)
     later.execution.require_grid(program, grid)
     values = parse_input(given["input_texts"], program.core)
     how = {"grid": grid, "seed": given["seed"]}
@@ -213,13 +213,13 @@ def audit(**given: Any) -> ExitCode:
     bound is a quotient of two Clopper-Pearson bounds for this set. dipc shows it next to the exact loss of the program.
     """
     samples = given["samples"]
-    output, asked, work = opened(given, *[path for _, path in samples])
+    output, _, work = opened(given, *[path for _, path in samples])
     if len(samples) != 2:
         note = 'for example --samples-at "q=0" a.csv --samples-at "q=1" b.csv'
         raise bad_input("E0801", "an audit compares outputs at two inputs", note)
     eps = positive_option("--eps", given["eps_text"])
     confidence = share_option("--confidence", given["confidence_text"])
-    program = work.program(parse_definitions(asked.definitions), eps)
+    program = work.program(eps=eps)
     values = [parse_input((text,), program.core) for text, _ in samples]
     observed = [later.conform.read_observed(path, program.core, counted=False) for _, path in samples]
     audited = later.audit.judge_loss(program, tuple(values), eps, tuple(observed), confidence)

@@ -249,14 +249,9 @@ class ExpressionTable:
                 return self.equal(*arguments)
             case DomOp.NE:
                 return self.opposite(self.equal(*arguments))
-            case DomOp.LT:
-                return self.compared(CompareOp.LT, self.combined([(_ONE, arguments[0]), (-_ONE, arguments[1])]))
-            case DomOp.LE:
-                return self.compared(CompareOp.LE, self.combined([(_ONE, arguments[0]), (-_ONE, arguments[1])]))
-            case DomOp.GT:
-                return self.compared(CompareOp.GT, self.combined([(_ONE, arguments[0]), (-_ONE, arguments[1])]))
-            case DomOp.GE:
-                return self.compared(CompareOp.GE, self.combined([(_ONE, arguments[0]), (-_ONE, arguments[1])]))
+            case DomOp.LT | DomOp.LE | DomOp.GT | DomOp.GE:
+                difference = self.combined([(_ONE, arguments[0]), (-_ONE, arguments[1])])
+                return self.compared(CompareOp(op.value), difference)
             case DomOp.ABS:
                 return self._absolute(arguments[0])
             case DomOp.MULTIPLY | DomOp.MIN | DomOp.MAX:

@@ -33,7 +33,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import product
-from typing import assert_never
+from typing import TypeVar, assert_never
 
 from dipc.algebra.exppoly import Closed, ExpPoly, total
 from dipc.algebra.limits import NotApplicable, Undecided
@@ -69,6 +69,9 @@ _UNIT: _Polynomial = {(): 1}
 
 #: A value with its type: true is not the number 1.
 _Key = tuple[type, Value]
+
+#: A state, or the value of an input that was read.
+_Place = TypeVar("_Place")
 
 
 def exchanged_by_transitions(
@@ -199,7 +202,7 @@ class _Search:
             further: _Weighted = {}
             for here, weight in reached.items():
                 for there, factor in self._rows(here, slot)[type(value), value].items():
-                    _add(further, there, _product(weight, factor))
+                    _accumulate(further, there, _product(weight, factor))
             reached = further
         return reached
 
@@ -419,20 +422,11 @@ def _end(done: Mapping[_Key, _Weighted], state: State, weights: Mapping[_Key | N
     """
     for key, polynomial in weights.items():
         for row in done.values() if key is None else (done[key],):
-            _add(row, state, polynomial)
+            _accumulate(row, state, polynomial)
 
 
-def _accumulate(weights: dict[_Key | None, _Polynomial], key: _Key | None, polynomial: _Polynomial) -> None:
+def _accumulate(weights: dict[_Place, _Polynomial], key: _Place, polynomial: _Polynomial) -> None:
     known = weights.setdefault(key, {})
-    for numbers, coefficient in polynomial.items():
-        known[numbers] = known.get(numbers, 0) + coefficient
-
-
-def _add(weights: _Weighted, state: State, polynomial: _Polynomial) -> None:
-    known = weights.get(state)
-    if known is None:
-        weights[state] = dict(polynomial)
-        return
     for numbers, coefficient in polynomial.items():
         known[numbers] = known.get(numbers, 0) + coefficient
 
