@@ -199,10 +199,12 @@ class _Reader(Interpreter[Token, list[str]]):
         """Return the name of the output for the returned variable `name`; an input gets an output of its own."""
         if name not in self.inputs:
             return name
-        output = f"{name}_out"
-        while output in self.words:
-            output += "_"
-        return output
+        return self._unused(f"{name}_out")
+
+    def _unused(self, name: str) -> str:
+        while name in self.words:
+            name += "_"
+        return name
 
     # --- statements --------------------------------------------------------------------------------
 
@@ -228,9 +230,7 @@ class _Reader(Interpreter[Token, list[str]]):
         self.inputs[name] = ("false", "true") if values is None else tuple(map(str, values))
         kept = values
         if word in self.assigned:
-            copy = f"{name}_now"
-            while copy in self.words:
-                copy += "_"
+            copy = self._unused(f"{name}_now")
             self.copies[name] = copy
             if values is not None:
                 kept = range(min(self.integers[0], values[0]), max(self.integers[-1], values[-1]) + 1)
@@ -259,9 +259,7 @@ class _Reader(Interpreter[Token, list[str]]):
 
     def chance(self, weight: Token, statement: Tree[Token]) -> list[str]:
         self.coins += 1
-        coin = f"coin_{self.coins}"
-        while coin in self.words:
-            coin += "_"
+        coin = self._unused(f"coin_{self.coins}")
         self.types[coin] = "bool"
         w = self._weight(weight.removeprefix("Prob")[1:-1], weight)
         inner = self.visit(statement)
@@ -290,9 +288,7 @@ class _Reader(Interpreter[Token, list[str]]):
         before = []
         if center == name:
             # The noise takes the place of the value that it is added to.
-            center = f"{name}_before"
-            while center in self.words:
-                center += "_"
+            center = self._unused(f"{name}_before")
             self.types[center] = self.types[name]
             before = [f"{center} <- {name}"]
         return [*before, f"{name} <- Expo({self._rate(rate)})", f"{name} <- {name} + {center}"]

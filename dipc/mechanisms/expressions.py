@@ -69,17 +69,15 @@ _OTHER_NAMES = {
     ),
 }
 
-_COMPARISONS = {
+COMPARISONS = {
     python.Lt: CompareOp.LT,
     python.LtE: CompareOp.LE,
     python.Eq: CompareOp.EQ,
     python.NotEq: CompareOp.NE,
     python.GtE: CompareOp.GE,
     python.Gt: CompareOp.GT,
-    python.Is: CompareOp.EQ,
-    python.IsNot: CompareOp.NE,
 }
-_OPERATORS = {
+OPERATORS = {
     python.Add: BinaryOp.ADD,
     python.Sub: BinaryOp.SUBTRACT,
     python.Mult: BinaryOp.MULTIPLY,
@@ -588,7 +586,7 @@ class Expressions:
             raise self.module.wrong(
                 node, "a list is used where a number is expected", "give it a name first: `xs = [0] * m`"
             )
-        kind = _OPERATORS.get(type(op))
+        kind = OPERATORS.get(type(op))
         if kind is not None:
             return ast.Binary(kind, self.expr(left), self.expr(right), span)
         one, two = self.expr(left), self.expr(right)
@@ -635,7 +633,7 @@ class Expressions:
                 if isinstance(op, python.NotIn):
                     condition = ast.Unary(UnaryOp.NOT, condition, span)
             else:
-                kind = _COMPARISONS[type(op)]
+                kind = (COMPARISONS | {python.Is: CompareOp.EQ, python.IsNot: CompareOp.NE})[type(op)]
                 if isinstance(op, python.Is | python.IsNot) and not any(
                     isinstance(each, python.Constant) and (each.value is None or isinstance(each.value, bool))
                     for each in (one, two)

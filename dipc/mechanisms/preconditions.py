@@ -11,28 +11,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from dipc.frozen import frozen
-from dipc.mechanisms.expressions import Alias, Array, Binding
+from dipc.mechanisms.expressions import COMPARISONS, OPERATORS, Alias, Array, Binding
 from dipc.mechanisms.module import BAD_HEADER, Module
 from dipc.mechanisms.statements import Statements
 from dipc.mechanisms.types import ConstantSum
 from dipc.text import ast
 from dipc.text.ast import BinaryOp, CompareOp, UnaryOp, number
 from dipc.text.diagnostic import DiagnosticError, Span
-
-_COMPARISONS = {
-    python.Lt: CompareOp.LT,
-    python.LtE: CompareOp.LE,
-    python.Eq: CompareOp.EQ,
-    python.NotEq: CompareOp.NE,
-    python.GtE: CompareOp.GE,
-    python.Gt: CompareOp.GT,
-}
-_ARITHMETIC = {
-    python.Add: BinaryOp.ADD,
-    python.Sub: BinaryOp.SUBTRACT,
-    python.Mult: BinaryOp.MULTIPLY,
-    python.Div: BinaryOp.DIVIDE,
-}
 
 
 @frozen
@@ -90,10 +75,10 @@ class ConditionReader:
                 return _joined_by(kind, [self._condition(value) for value in values], span)
             case python.UnaryOp(op=python.Not(), operand=operand):
                 return ast.Unary(UnaryOp.NOT, self._condition(operand), span)
-            case python.Compare(left=left, ops=ops, comparators=others) if all(type(op) in _COMPARISONS for op in ops):
+            case python.Compare(left=left, ops=ops, comparators=others) if all(type(op) in COMPARISONS for op in ops):
                 terms = [self._term(each) for each in (left, *others)]
                 pairs = zip(ops, terms, terms[1:], strict=False)
-                parts: list[ast.Expr] = [ast.Compare(_COMPARISONS[type(op)], a, b, span) for op, a, b in pairs]
+                parts: list[ast.Expr] = [ast.Compare(COMPARISONS[type(op)], a, b, span) for op, a, b in pairs]
                 return _joined_by(BinaryOp.AND, parts, span)
             case python.Call(func=python.Name(id="all" | "any" as name), args=[inner], keywords=[]) if isinstance(
                 inner, python.GeneratorExp | python.ListComp
@@ -153,8 +138,8 @@ class ConditionReader:
     def _term(self, node: python.expr) -> ast.Expr:
         span = self._module.span(node)
         match node:
-            case python.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
-                return ast.Binary(_ARITHMETIC[type(op)], self._term(left), self._term(right), span)
+            case python.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
+                return ast.Binary(OPERATORS[type(op)], self._term(left), self._term(right), span)
             case python.UnaryOp(op=python.USub(), operand=operand):
                 return ast.Unary(UnaryOp.NEGATE, self._term(operand), span)
             case python.Call(func=python.Name(id="abs"), args=[inner], keywords=[]):

@@ -210,7 +210,7 @@ class _Header:
         if self.requires is not None:
             statements = Statements(self.module, final.constants, self._argument_constants())
             statements.taken |= final.kinds.keys() - final.constants.keys()
-            statements.taken |= {each.name for each in final.inputs.values() if isinstance(each, Scalar | Array)}
+            statements.taken |= final.known_names
             condition = ConditionReader(self.module, statements, final.inputs).read(self.requires)
             body = self.requires.body if isinstance(self.requires, python.Lambda) else self.requires.body[-1]
             inside = body.value if isinstance(body, python.Return) and body.value is not None else body
@@ -894,7 +894,7 @@ class _Final:
                 yield self._declared(ast.Role.OUTPUT, name, self.kinds[name], array, span)
 
     def variables(self) -> Iterator[ast.VariableDecl]:
-        taken = {answer.name for answer in self.answers} | set(self.known_names) | {self.answered}
+        taken = {answer.name for answer in self.answers} | self.known_names | {self.answered}
         taken |= {flag for name, flag in self.presence.items() if name in taken}
         span = self.module.head(self.node)
         for name, kind in self.kinds.items():

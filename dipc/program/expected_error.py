@@ -31,7 +31,7 @@ from dipc.program.exits import Exit, Exits, exits
 from dipc.program.nearness import Nearness
 from dipc.program.program import Cells, Probabilities, Program
 from dipc.text.core import show_value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, bad_input, listing
+from dipc.text.diagnostic import bad_input, listing
 from dipc.text.program import CoreProgram
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -197,13 +197,8 @@ class ExpectedErrors(Probabilities):
                 if distance is None:
                     text = ", ".join(map(show_value, answer))
                     note = "`metric { output: discrete; }` counts every other answer as 1"
-                    raise DiagnosticError(
-                        Diagnostic(
-                            "E1803",
-                            f"the answer ({text}) is possible and infinitely far from the right one",
-                            notes=(note,),
-                        )
-                    )
+                    message = f"the answer ({text}) is possible and infinitely far from the right one"
+                    raise bad_input("E1803", message, note)
                 factor = self._error.moment.of_gap(distance)
                 yield from (_times(share, factor) for share in reached.shares)
 

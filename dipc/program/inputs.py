@@ -181,7 +181,7 @@ def _alone(given: Sequence[str], one: str) -> None:
     if len(given) > 1:
         message = f"`{one.strip()}` cannot be combined with other inputs"
         place = SourceText("<--inputs>", one).excerpt(Span(0, len(one)))
-        raise DiagnosticError(Diagnostic("E1110", message, place, notes=("give one or the other",)))
+        raise bad_input("E1110", message, "give one or the other", place=place)
 
 
 def _is_file(text: str) -> bool:
@@ -245,21 +245,14 @@ def table_of(program: Program, inputs: Inputs, progress: Progress | None) -> Tab
     ideal = ideals.Ideal(program)
     if isinstance(inputs, AllInputs):
         notes = ("give ranges: `q = -1..1`", "`--inputs all` asks for a proof about all inputs at once")
-        raise DiagnosticError(Diagnostic("E1112", "all inputs cannot be written as a table", notes=notes))
+        raise bad_input("E1112", "all inputs cannot be written as a table", *notes)
     count = inputs.count if isinstance(inputs, FiniteInputs) else len(inputs.rows)
     if count > program.limits.rows:
-        raise DiagnosticError(
-            Diagnostic(
-                "E1113",
-                f"there are {count} inputs, more than the limit of {program.limits.rows} rows",
-                notes=(
-                    "give smaller ranges, or a larger limit: `--limit rows=N`",
-                    (
-                        "`dipc check --inputs ... --classes` decides classes of inputs with equal obligations, "
-                        "not each row"
-                    ),
-                ),
-            )
+        raise bad_input(
+            "E1113",
+            f"there are {count} inputs, more than the limit of {program.limits.rows} rows",
+            "give smaller ranges, or a larger limit: `--limit rows=N`",
+            "`dipc check --inputs ... --classes` decides classes of inputs with equal obligations, not each row",
         )
     rows = PackedRows(len(program.core.inputs), len(program.core.outputs))
     for number, cells in enumerate(_rows(inputs, ideal)):

@@ -195,8 +195,8 @@ class ConvexSet:
         # For differences (over integers with integer bounds) a contradiction is always found.
         if all(guard.bound is not None for guard in self.guards):
             return False
-        slots = frozenset(slot for guard in self.guards for slot, _ in guard.form.inputs)
-        return inner_point(self.guards, slots if self.whole else frozenset(), self._branches) is None
+        whole = frozenset(self._slots if self.whole else ())
+        return inner_point(self.guards, whole, self._branches) is None
 
     def distance(self, norm: Norm, point: Point, below: Fraction | None = None) -> Fraction | None:
         """Return inf { norm(point - u') : u' in this set }, by `norm`, LINF or L1.
@@ -278,7 +278,7 @@ class ConvexSet:
         return self._by_program(norm, point)
 
     def _by_program(self, norm: Norm, point: Point) -> Fraction:
-        slots = sorted({slot for guard in self.guards for slot, _ in guard.form.inputs})
+        slots = self._slots
         beyond = 1 + slots[-1]
         length = {slot: beyond if norm is Norm.LINF else beyond + slot for slot in slots}
         near = [

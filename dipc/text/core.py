@@ -440,17 +440,9 @@ def show_values(type_: DomType) -> str:
 
 def show_type(type_: Type) -> str:
     """Return the text of `type_`: `bool`, `int`, `real`, `{0..3}`, or `answer = {none, bot, top}` with a name."""
-    match type_:
-        case BaseType.BOOL:
-            return "bool"
-        case BaseType.INT:
-            return "int"
-        case BaseType.REAL:
-            return "real"
-        case DomType(name=name):
-            return show_values(type_) if name is None else f"{name} = {show_values(type_)}"
-        case _:
-            assert_never(type_)
+    if isinstance(type_, BaseType):
+        return type_.value
+    return show_values(type_) if type_.name is None else f"{type_.name} = {show_values(type_)}"
 
 
 def show_expression(expr: DomExpr, slots: Sequence[Slot]) -> str:

@@ -110,13 +110,6 @@ def declare_domains(declarations: Sequence[ast.Declaration], elaborator: Elabora
         scope.domains[declaration.name] = DeclaredDomain(declaration.name, type_, span)
 
 
-def resolve_type(expr: ast.TypeExpr, elaborator: Elaborator) -> Type | None:
-    """Return the type that `expr` declares, or None after `elaborator` has reported an error."""
-    if isinstance(expr, ast.BaseTypeExpr):
-        return expr.base
-    return resolve_domain(expr, elaborator)
-
-
 def resolve_domain(expr: ast.DomainExpr, elaborator: Elaborator) -> DomType | None:
     """Return the domain that `expr` declares, never empty and without duplicates.
 
@@ -341,7 +334,8 @@ def declare_variables(declarations: Sequence[ast.Declaration], elaborator: Elabo
     """
     for declaration in declarations:
         if isinstance(declaration, ast.VariableDecl):
-            type_ = resolve_type(declaration.type, elaborator)
+            written = declaration.type
+            type_ = written.base if isinstance(written, ast.BaseTypeExpr) else resolve_domain(written, elaborator)
             initial = _initial(declaration, type_, elaborator, fitting)
             for declarator in declaration.declarators:
                 known = elaborator.scope.symbols.get(declarator.name)
