@@ -221,7 +221,7 @@ class Solved(Answers):
         These are the guards without variables other than alpha and the variables of the last guard. Return None if all
         of `guards` are such guards.
         """
-        few = _guard_places(_inputs_of_the_last(guards), guards)
+        few = _guard_places({*guards[-1].variables, ALPHA} if guards else set(), guards)
         return None if len(few) == len(guards) else _of_part(guards, few)
 
     def _across(self, guards: tuple[Guard, ...]) -> Infeasible | None:
@@ -295,10 +295,6 @@ class Solved(Answers):
         few = self._of_few(question.guards)
         point = few if isinstance(few, Infeasible) else solution(list(map(halfspace, question.guards)))
         return {"none": _numbers(point.weights)} if isinstance(point, Infeasible) else {"point": _numbers(point)}
-
-
-def _inputs_of_the_last(guards: Sequence[Guard]) -> Set[int]:
-    return {*guards[-1].variables, ALPHA} if guards else set()
 
 
 def _guard_places(inputs: Set[int], guards: Sequence[Guard]) -> list[int]:

@@ -114,8 +114,11 @@ class _Writer:
             ]
             numbers = self._numbers(number_results[-1])
             verdicts = [*[_certified(row) for _, rows in singly for row in rows], Verdict(numbers["verdict"])]
+        worst = next(
+            (worse for worse in (Verdict.INACCURATE, Verdict.UNDECIDED) if worse in verdicts), Verdict.ACCURATE
+        )
         return {
-            **headed(Question.ALL_INPUTS, self._program, tool, _worst(verdicts)),
+            **headed(Question.ALL_INPUTS, self._program, tool, worst),
             "claim": self._stated,
             "numbers": numbers,
             "cases": cases,
@@ -129,7 +132,14 @@ class _Writer:
         data: dict[str, Any] = {
             "answer": dict(note.answer),
             "where": list(note.conditions),
-            "halfspaces": [_halfspace(half) for half in row.facets],
+            "halfspaces": [
+                {
+                    "form": coefficients_data(fixed.inputs),
+                    "constant": rational(fixed.constant),
+                    "step": rational(step_of(half)),
+                }
+                for half, fixed in ((half, still(half)) for half in row.facets)
+            ],
             "beside": [],
             "verdict": str(_certified(row)),
         }
@@ -146,7 +156,16 @@ class _Writer:
             case SlackBound():
                 return {"empty": True}
             case Refuted() as refuted:
-                return {"witness": self._witness(refuted, reader)}
+                own = {} if refuted.gamma is None else {"gamma": rational(refuted.gamma)}
+                beta = as_read(lambda: reader.terms(own, refuted.dd, Budget())[2])
+                witness = {
+                    "input": dict(refuted.row.input),
+                    "output": dict(refuted.row.output),
+                    "dd": refuted.dd,
+                    "obligation": self._obligation(refuted.obligation, beta),
+                    **own,
+                }
+                return {"witness": witness}
             case Proof(unverified=str(unverified)) as proof:
                 counted = self._claim_at_distance_one(proof, reader, row.facets) if proof.counted else None
                 return {"open": unverified} if counted is None else {"required": counted}
@@ -200,17 +219,6 @@ class _Writer:
                 if not slack.radius and (bound := bound_of(slack.form, facets, slack.weights)) is not None
             ],
             "obligations": every,
-        }
-
-    def _witness(self, refuted: Refuted, reader: ClaimReader) -> dict[str, Any]:
-        own = {} if refuted.gamma is None else {"gamma": rational(refuted.gamma)}
-        beta = as_read(lambda: reader.terms(own, refuted.dd, Budget())[2])
-        return {
-            "input": dict(refuted.row.input),
-            "output": dict(refuted.row.output),
-            "dd": refuted.dd,
-            "obligation": self._obligation(refuted.obligation, beta),
-            **own,
         }
 
     # --- every number -----------------------------------------------------------------------------------
@@ -300,23 +308,11 @@ def _half(event: Event, side: Halfspace) -> dict[str, Any]:
     }
 
 
-def _worst(verdicts: Sequence[Verdict]) -> Verdict:
-    return next((worse for worse in (Verdict.INACCURATE, Verdict.UNDECIDED) if worse in verdicts), Verdict.ACCURATE)
-
-
 def _plain(obligation: Obligation) -> Read | None:
     beta = obligation.beta.value
     if not isinstance(beta, ExpPoly):
         return None
     return (((read_ring(ring_data(beta)), ONE),),)
-
-
-def _halfspace(half: Affine) -> dict[str, Any]:
-    return {**_form(still(half)), "step": rational(step_of(half))}
-
-
-def _form(form: Affine) -> dict[str, Any]:
-    return {"form": coefficients_data(form.inputs), "constant": rational(form.constant)}
 
 
 def _slack(slack: SlackBound) -> dict[str, Any]:

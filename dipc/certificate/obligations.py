@@ -22,7 +22,6 @@ from dipc.certificate.data import NOT_EXPANDED, FunctionData, rational, ring_dat
 from dipc.certificate.events import enclosed_data
 from dipc.decide.obligation import Decision, Verdict, decide
 from dipc.decide.series import samples
-from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.measure import Bound, Measurer
 from dipc.measure.polyhedral import independent_parts
@@ -95,7 +94,8 @@ def stars_of(bound: Bound, measurer: Measurer) -> Enclosed:
             for event in share.conjunctions:
                 numbers = [item for item in event.constraints if not item.coefficients]
                 possible = possible and all(item.constant >= 0 for item in numbers)
-                for component in independent_parts(Event(event.noises, _over_noises(event))):
+                over_noises = tuple(item for item in event.constraints if item.coefficients)
+                for component in independent_parts(Event(event.noises, over_noises)):
                     if any(map(_is_normal, component.noises)):
                         stars.append(_star(component))
                     else:
@@ -108,10 +108,6 @@ def stars_of(bound: Bound, measurer: Measurer) -> Enclosed:
     if not isinstance(value, Enclosed) or any(below != ONE for _, below in value.terms.values()):
         raise OutsideFragment("it is not a sum over normal noises whose weights have no denominators")
     return value
-
-
-def _over_noises(event: Event) -> tuple[Halfspace, ...]:
-    return tuple(item for item in event.constraints if item.coefficients)
 
 
 def _closed(value: object) -> ReadClosed:
@@ -219,7 +215,15 @@ class _Cells:
         upper = interval.upper
         ends: list[str] = []
         if upper is None:
-            upper = next((start for start in _STARTS if start > interval.lower and self._tails(start)), None)
+            starts = (start for start in _STARTS if start > interval.lower)
+            upper = next(
+                (
+                    start
+                    for start in starts
+                    if all(tails_are_positive(total, start, self._budget) for total in self._totals)
+                ),
+                None,
+            )
             if upper is None:
                 return None
             ends = ["inf"]
@@ -241,9 +245,6 @@ class _Cells:
     def _hold(self, middle: Fraction, radius: Fraction, terms: int) -> bool:
         cell = Cell(middle, radius, terms, self._accuracy, self._budget)
         return all(map(cell.shows, self._totals))
-
-    def _tails(self, start: Fraction) -> bool:
-        return all(tails_are_positive(total, start, self._budget) for total in self._totals)
 
 
 # --- Obligations with their betas and denominators, each written once -------------------------------------------------
@@ -346,7 +347,11 @@ def _greedy(
         for index, known in enumerate(stretches):
             for low, high in known:
                 further = high is None or high > position
-                if low <= position and further and (best is None or _is_further(high, best[1])):
+                if (
+                    low <= position
+                    and further
+                    and (best is None or (best[1] is not None and (high is None or high > best[1])))
+                ):
                     best = index, high
         if best is None:
             return None
@@ -355,10 +360,6 @@ def _greedy(
         if end is None or end == interval.upper:
             return result
         position = end
-
-
-def _is_further(end: _End, other: _End) -> bool:
-    return other is not None and (end is None or end > other)
 
 
 def _cell(tops: Sequence[ExpPoly], position: int, interval: Interval, limits: Limits) -> Covered:
@@ -559,7 +560,8 @@ class ObligationWriter:
                 case ClosedForm():
                     data = {"min": [self.closed(beta.value)]}
                 case tuple():
-                    data = {"min": [self._greatest(arms) for arms in beta]}
+                    arguments = ([self.closed(arm.value) for arm in arms] for arms in beta)
+                    data = {"min": [data[0] if len(data) == 1 else {"max": data} for data in arguments]}
                 case Enclosed():
                     data = {"stars": enclosed_data(beta)}
                 case str():
@@ -637,10 +639,6 @@ class ObligationWriter:
         if isinstance(value, Quotient) and value.denominator != 1 and value.denominator not in self._positive:
             self._positive[value.denominator] = positive_proof(value.denominator, self._limits, self._intervals)
         return self._functions.data(value)
-
-    def _greatest(self, arms: tuple[ClosedForm, ...]) -> Any:
-        result = [self.closed(arm.value) for arm in arms]
-        return result[0] if len(result) == 1 else {"max": result}
 
     def _proof_of(self, probability: ClosedForm, beta: ClosedForm, intervals: Intervals, made: Decision) -> Proof:
         """Return the proof that `probability` >= 1 - `beta` on `intervals`, from the decision `made` if possible.

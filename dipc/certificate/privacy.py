@@ -66,7 +66,16 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
         if report.verdict is PrivacyVerdict.PRIVATE and question.program.core.requires is not None:
             raise Uncertified("the checker does not follow `requires` for every number of queries")
         if report.verdict is PrivacyVerdict.PRIVATE:
-            return sealed(with_answers(_for_every_number(question, report, tool)))
+            return sealed(
+                with_answers(
+                    {
+                        **headed(Question.ALL_PAIRS_EVERY_NUMBER, question.program, tool, report.verdict),
+                        "claim": _claim_data(report.claim, FunctionData().data(report.claim.delta.value)),
+                        "adjacent": report.adjacency,
+                        "numbers": {"parameter": question.parameter, "least": str(question.least)},
+                    }
+                )
+            )
         assert report.numbers is not None, "the question is about every number of queries"
         assert report.numbers.at is not None, "the claim is refuted at one number of queries"
         return certify_privacy(question.question_for(report.numbers.at), replace(report, numbers=None), tool)
@@ -237,15 +246,6 @@ def _cheapest(aligned: AlignedExit, move: Mapping[int, Fraction]) -> Mapping[int
         [each for each in equations if each.coefficients],
     )
     return None if shift is None else shift.shift
-
-
-def _for_every_number(question: EveryNumber, report: PrivacyReport, tool: str) -> dict[str, Any]:
-    return {
-        **headed(Question.ALL_PAIRS_EVERY_NUMBER, question.program, tool, report.verdict),
-        "claim": _claim_data(report.claim, FunctionData().data(report.claim.delta.value)),
-        "adjacent": report.adjacency,
-        "numbers": {"parameter": question.parameter, "least": str(question.least)},
-    }
 
 
 def _claim_data(claim: PrivacyClaim, delta: Any) -> dict[str, Any]:

@@ -75,7 +75,9 @@ def certify(report: Report, tool: str = "dipc") -> str:
     assert isinstance(question, TableRows | EveryInput | AllNumbers)
     require_known_laws(question.program.core)
     if isinstance(question, FreeGamma):
-        return certify_ranges(question, report.evidence, report.verdict, tool)
+        writer = _RangeWriter(question, report.evidence.engine)
+        document = with_answers(writer.document(report.evidence.results, report.verdict, tool))
+        return sealed(_with_product(document, report.evidence.product))
     if isinstance(question, TableRows):
         return seal(_Writer(question, report.evidence).encoded_fields(report.verdict, tool))
     if any(row.count is not None for row in report.rows):
@@ -210,15 +212,6 @@ def _doubt(document: dict[str, Any]) -> str | None:
 # --- A table with gamma left open: each row has ranges of gamma, each with an obligation ------------------------------
 
 
-def certify_ranges(question: FreeGamma, evidence: Evidence, verdict: Verdict, tool: str) -> str:
-    """Return the text of the certificate of `question`, a table for every gamma, with this `verdict`.
-
-    `evidence` has what was decided about its rows, and `tool` is named as the writer.
-    """
-    document = with_answers(_RangeWriter(question, evidence.engine).document(evidence.results, verdict, tool))
-    return sealed(_with_product(document, evidence.product))
-
-
 class _RangeWriter:
     def __init__(self, question: FreeGamma, decider: Engine | None) -> None:
         self._question = question
@@ -306,7 +299,10 @@ def certify_factor(tightest: Tightest, tool: str = "dipc") -> str:
     if has_closed_forms(question.program.core):
         low, high = _bracket_ends(tightest.factor, tightest.digits)
     else:
-        low, high = _wider(tightest.factor, min(tightest.digits, _DIGITS_OF_CELLS))
+        # Each bound is at least one unit of its last digit outside of the cell.
+        low, high = tightest.factor
+        unit = Fraction(10) ** (magnitude(high) - min(tightest.digits, _DIGITS_OF_CELLS))
+        low, high = (low // unit - 1) * unit, (-(-high // unit) + 1) * unit
     return _bracket(
         "factor", question, low, high, lambda factor: {"beta": f"({factor})*({beta})"}, {"beta": beta}, tool
     )
@@ -430,15 +426,6 @@ def _bracket_ends(cell: tuple[Fraction, Fraction], digits: int) -> tuple[Fractio
 
 #: The digits to which the least factor is bracketed over noise without closed forms: cells do not show more.
 _DIGITS_OF_CELLS = 6
-
-
-def _wider(cell: tuple[Fraction, Fraction], digits: int) -> tuple[Fraction, Fraction]:
-    """Return bounds, with `digits` significant digits, of a least number that lies in `cell`, a pair (low, high).
-
-    Each bound is at least one unit of the last digit outside of the cell.
-    """
-    unit = Fraction(10) ** (magnitude(cell[1]) - digits)
-    return (cell[0] // unit - 1) * unit, (-(-cell[1] // unit) + 1) * unit
 
 
 def _bracket(

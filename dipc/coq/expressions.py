@@ -57,7 +57,8 @@ def _sum(terms: Ring, variable: str) -> Expression:
 def _product(c: Fraction, k: int, q: Fraction, variable: str) -> Expression:
     factors: list[Expression] = []
     if c != 1 or not (k or q):
-        factors.append(_positive(c))
+        tree = f"C {c}" if c.denominator == 1 else f"Div (C {c.numerator}) (C {c.denominator})"
+        factors.append(Expression(str(c), tree))
     if k:
         factors.append(Expression(variable, "X") if k == 1 else Expression(f"{variable}^{k}", f"Pow X {k}"))
     if q:
@@ -75,9 +76,3 @@ def _product(c: Fraction, k: int, q: Fraction, variable: str) -> Expression:
     for factor in rest:
         text, tree = f"{text} * {factor.text}", f"Mul ({tree}) ({factor.tree})"
     return Expression(text, tree)
-
-
-def _positive(c: Fraction) -> Expression:
-    if c.denominator == 1:
-        return Expression(str(c), f"C {c}")
-    return Expression(str(c), f"Div (C {c.numerator}) (C {c.denominator})")

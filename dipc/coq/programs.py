@@ -108,7 +108,7 @@ class CoqProgram:
         self._require_few_ways()
         inputs = " ".join(map(self._name, machine.numbered("input")))
         parameters = f" ({inputs} : Q)" if inputs else ""
-        lines.append(f"Definition {self.name}{parameters} : statement := {_laid_out('block', body, 2)}.")
+        lines.append(f"Definition {self.name}{parameters} : statement := {_block(body)}.")
         return lines
 
     def _require_few_ways(self) -> None:
@@ -158,7 +158,7 @@ class CoqProgram:
                         then, other, after = (here + 1, otherwise - 1), (otherwise, last.goal), last.goal
                     else:
                         then, other, after = (here + 1, otherwise), (otherwise, otherwise), otherwise
-                    yes, no = (_laid_out("block", self._block(*part), 2) for part in (then, other))
+                    yes, no = (_block(self._block(*part)) for part in (then, other))
                     body.append(f"If {self._condition(condition)}\n  ({yes})\n  ({no})")
                     here = after
                 case Halt():
@@ -367,9 +367,8 @@ def _weight(weight: Closed) -> Fraction:
     raise NotStatedError("its program has a choice with weights that depend on eps")
 
 
-def _laid_out(head: str, body: Sequence[Term], indentation: int) -> Term:
+def _block(body: Sequence[Term]) -> Term:
     if len(body) <= 1 and all("\n" not in item for item in body):
-        return f"{head} [{''.join(body)}]"
-    margin = " " * indentation
-    items = ";\n".join(f"{margin}{item}".replace("\n", f"\n{margin}") for item in body)
-    return f"{head} [\n{items}]"
+        return f"block [{''.join(body)}]"
+    items = ";\n".join(f"  {item}".replace("\n", "\n  ") for item in body)
+    return f"block [\n{items}]"

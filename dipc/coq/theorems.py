@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from dipc.coq.expressions import Expression, closed_expression, number
+from dipc.coq.expressions import closed_expression, number
 from dipc.coq.programs import PROGRAMS, CoqProgram
 from dipc.coq.signs import CoqRange, CoqSum, NotStatedError, prove_positive, unit_of
 from dipc.verifier.claims import Interval, read_intervals
@@ -86,7 +86,8 @@ def write_theorems(document: Document, budget: Budget) -> CoqFile:
     stated = total = 0
     found: list[_Rows] = []
     several = len(document.constituents) > 1
-    for part, kind in zip(document.constituents, _kinds(document), strict=True):
+    kinds = [name for name, part in (("proved", document.proved), ("refuted", document.refuted)) if part is not None]
+    for part, kind in zip(document.constituents, kinds or ["certificate"], strict=True):
         prefix = f"{kind}_o" if several else "o"
         context = _Context.read(part.data)
         if several:
@@ -132,12 +133,6 @@ def _open_verdicts(data: Mapping[str, Any]) -> int:
     return count + sum("required" not in one and "witness" not in one and not one.get("empty") for one in classes)
 
 
-def _kinds(document: Document) -> list[str]:
-    if document.question is not Question.LEAST:
-        return ["certificate"]
-    return [name for name, part in (("proved", document.proved), ("refuted", document.refuted)) if part is not None]
-
-
 def _claim(claim: Mapping[str, Any]) -> str:
     parts = [f"{name} = {claim[name]}" for name in ("alpha", "beta", "gamma") if claim.get(name) is not None]
     return _comment(", ".join([*parts, f"eps in {' or '.join(claim['eps'])}"]))
@@ -146,10 +141,6 @@ def _claim(claim: Mapping[str, Any]) -> str:
 def _comment(text: str) -> str:
     safe = plain(text).replace('"', "'").replace("*)", "* )").replace("(*", "( *")
     return safe if len(safe) <= 1000 else safe[:1000] + " ..."
-
-
-def _lines(text: str) -> str:
-    return "\n".join(f"   {_comment(line)}".rstrip() for line in text.splitlines())
 
 
 def _uses(data: Mapping[str, Any]) -> dict[int, list[str]]:
@@ -212,7 +203,8 @@ class _Rows:
             return _Rows((f"(* No row is proved from the program: {_comment(str(reason))}. *)",), 0, len(rows) + ranged)
         theorem = theorem_of(part, tree, machine, budget)
         text = part.data["program"]["text"]
-        head = [f"(* The program:\n\n{_lines(text)} *)", "\n".join(definition)]
+        shown = "\n".join(f"   {_comment(line)}".rstrip() for line in text.splitlines())
+        head = [f"(* The program:\n\n{shown} *)", "\n".join(definition)]
         blocks: list[str] = []
         proved = 0
         for row in rows[:MOST_ROWS]:
@@ -361,9 +353,10 @@ class _Obligation:
         self.betas = [[closed_expression(arm, self.variable) for arm in arms] for arms in self.arms]
         if meaning != "eps":
             self.written.append(f"(* Here x stands for {_comment(str(meaning))}. *)")
+        arms = [_fold("Rmax", [one.text for one in each]) for each in self.betas]
         self.written += [
             f"Definition {self.name}_Pr ({self.variable} : R) : R :=\n  {self.pr.text}.",
-            f"Definition {self.name}_beta ({self.variable} : R) : R :=\n  {_least(self.betas)}.",
+            f"Definition {self.name}_beta ({self.variable} : R) : R :=\n  {_fold('Rmin', arms)}.",
         ]
         if self.entry["verdict"] == "inaccurate":
             self._refuted()
@@ -572,10 +565,6 @@ def _signed(value: CoqSum, factor: _Factor, where: CoqRange) -> CoqSum:
     elif sign is None and value.is_line:
         sign = 1 if value.line_at(where.inner) >= 0 else -1
     return value if sign is None or sign > 0 else value.negated
-
-
-def _least(betas: Sequence[Sequence[Expression]]) -> str:
-    return _fold("Rmin", [_fold("Rmax", [one.text for one in arms]) for arms in betas])
 
 
 def _fold(operator: str, texts: Sequence[str]) -> str:

@@ -145,20 +145,6 @@ class Way:
     numbers: tuple[Comparison, ...]
     parts: tuple[Part, ...]
 
-    @staticmethod
-    def from_comparisons(weight: Closed, comparisons: Sequence[Comparison], laws: Mapping[int, Law]) -> Way:
-        """Return the way with the weight `weight` to an exit reached where all `comparisons` hold.
-
-        `laws` has the law of each noise by its index.
-        """
-        numbers = tuple(each for each in comparisons if not each.noises)
-        return Way(weight, numbers, independent_parts([each for each in comparisons if each.noises], laws))
-
-    def require_steady(self) -> None:
-        """Raise NotDerived if the weight depends on eps."""
-        if not is_steady(self.weight):
-            raise NotDerived("the weight of a choice does not scale with the distance")
-
 
 def is_steady(weight: Closed) -> bool:
     """True if `weight` does not depend on eps."""
@@ -290,10 +276,12 @@ def vertex_values(
                     if end is not holds:
                         break
                 else:
-                    row = _row(compared[place].comparisons[0], end)
-                    rows.append((row if holds else row.opposite(), compared[place].laws))
+                    side = _row(compared[place].comparisons[0], end)
+                    rows.append((side if holds else side.opposite(), compared[place].laws))
             else:
-                total = add_closed(total, _weighted(weight, rows, probabilities, budget), budget)
+                for row, laws in rows:
+                    weight = probabilities.weighted(weight, Constraints({row.form: row}), dict(enumerate(laws)), budget)
+                total = add_closed(total, weight, budget)
         yield total
 
 
@@ -388,17 +376,6 @@ def _row(comparison: Comparison, slack: Fraction) -> NoiseHalfspace:
     return NoiseHalfspace.from_terms(dict(comparison.noises), slack, comparison.whole)
 
 
-def _weighted(
-    weight: Closed,
-    rows: Sequence[tuple[NoiseHalfspace, tuple[Law, ...]]],
-    probabilities: Probabilities,
-    budget: Budget,
-) -> Closed:
-    for row, laws in rows:
-        weight = probabilities.weighted(weight, Constraints({row.form: row}), dict(enumerate(laws)), budget)
-    return weight
-
-
 def at_bounds(
     ways: Sequence[Way], shown: ClassFacts, wanted: Required, probabilities: Probabilities, budget: Budget
 ) -> Probability:
@@ -429,8 +406,8 @@ def at_bounds(
         known = [(row, dict(enumerate(laws))) for row, laws in rows if row is not None]
         if len(known) < len(rows):
             continue
-        if wanted.is_open:
-            way.require_steady()
+        if wanted.is_open and not is_steady(way.weight):
+            raise NotDerived("the weight of a choice does not scale with the distance")
         stars: list[Hub] = []
         for row, laws_of in known:
             more, weight = probabilities.product(weight, row, laws_of, budget)
@@ -449,7 +426,13 @@ def _without_tails(way: Way, shown: ClassFacts, wanted: Required, budget: Budget
     """
     # Leaving a comparison out makes the others only more probable.
     joint = tuple(each for each in way.parts if each.continuous or not wanted.is_open)
-    tails = [each for each in joint if _is_tail(each) and _is_far(each.comparisons[0], shown, wanted)]
+    tails = [
+        each
+        for each in joint
+        if _is_tail(each)
+        and (bound := each.comparisons[0].bound(-1, shown, wanted)) is not None
+        and bound.is_nonnegative
+    ]
     far = _least(_total(tails), 1, shown, wanted) if len(tails) > 1 else None
     if far is None:
         return way.weight, joint
@@ -535,11 +518,6 @@ def _is_tail(component: Part) -> bool:
         return False
     numbers = (comparison.constant, *(c for _, c in comparison.inputs))
     return component.continuous or (abs(comparison.noises[0][1]) == 1 and all(c.denominator == 1 for c in numbers))
-
-
-def _is_far(comparison: Comparison, shown: ClassFacts, wanted: Required) -> bool:
-    bound = comparison.bound(-1, shown, wanted)
-    return bound is not None and bound.is_nonnegative
 
 
 def _total(tails: Sequence[Part]) -> Comparison:
@@ -679,7 +657,9 @@ class OpenRun(Execution):
 
         `weights` has the weight of each state by index.
         """
-        return Way.from_comparisons(weights[end.state], [*besides, *self.comparisons(end)], self.laws)
+        every = [*besides, *self.comparisons(end)]
+        numbers = tuple(each for each in every if not each.noises)
+        return Way(weights[end.state], numbers, independent_parts([each for each in every if each.noises], self.laws))
 
 
 def _refused(_guard: Guard) -> bool:
@@ -741,7 +721,7 @@ class Bounds:
             ways = [run.way(end, weights, compared) for end, compared in exits]
         else:
             near = self._nearness_test(finite, path, wanted, decide)
-            ways = list(self._ways_by_distance(run, weights, near, others=others))
+            ways = [run.way(end, weights) for end in run.ends if near(run.outputs(end.state)) is not others]
         ways = merged(ways, merges(ways), self.budget)
         if shown.kind is Kind.VERTICES:
             yield from vertex_values(ways, shown, wanted, self._probabilities, self.budget)
@@ -847,17 +827,6 @@ class Bounds:
             return run.is_within(gamma, values, outputs)
 
         return is_near
-
-    def _ways_by_distance(
-        self, run: OpenRun, weights: Mapping[int, Closed], near: Callable[[Sequence[Held]], bool], *, others: bool
-    ) -> Iterator[Way]:
-        """Yield the ways to the exits of `run` at which `near` is true or, if `others` is true, is false.
-
-        `near` is a predicate of the values of the outputs, and `weights` has the weight of each state by index.
-        """
-        for end in run.ends:
-            if near(run.outputs(end.state)) is not others:
-                yield run.way(end, weights)
 
     def _ball(self, run: OpenRun, gap: Fraction | Affine) -> Iterator[Comparison]:
         """Yield comparisons that hold together where `gap`, the error of an output, is within gamma.

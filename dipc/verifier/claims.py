@@ -11,7 +11,7 @@ and the negative of a minimum is a maximum. A claim whose value has no such form
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -214,16 +214,6 @@ def _without_numbers(forms: Iterable[Form], choose: Callable[[list[Fraction]], F
     return tuple(distinct)
 
 
-def _opposite(value: Value) -> Iterator[tuple[Form, ...]]:
-    """Yield groups of forms such that -`value` is the minimum over the groups of the maximum of the negated forms.
-
-    For min(max(a, b), c) the groups are (a, c) and (b, c). Raises NotOneForm if there are too many groups.
-    """
-    if prod(map(len, value)) * len(value) > MOST_FORMS:
-        raise NotOneForm
-    return product(*value)
-
-
 def mentions(expression: str | Expr | None, name: str) -> bool:
     """True if `expression` contains the name, or applies the function, called `name`."""
     if not expression:
@@ -239,13 +229,13 @@ def without_ones(tree: Expr) -> Expr:
     """Return `tree`, or x if `tree` is the `min` of an expression x and numbers >= 1."""
     match tree:
         case Apply("min", arguments):
-            left = [each for each in arguments if not (isinstance(each, Literal) and _is_one(each.value))]
+            left = [
+                each
+                for each in arguments
+                if not (isinstance(each, Literal) and isinstance(each.value, Fraction) and each.value >= 1)
+            ]
             return left[0] if len(left) == 1 else tree
     return tree
-
-
-def _is_one(value: object) -> bool:
-    return isinstance(value, Fraction) and value >= 1
 
 
 def spine(tree: Expr) -> tuple[Expr, list[tuple[str, Expr]]]:
@@ -338,7 +328,13 @@ class _Evaluation:
         return _lattice([form for forms in chosen for form in forms] for chosen in product(*values))
 
     def _turned(self, value: Value) -> Value:
-        return _lattice([self._negated(form) for form in forms] for forms in _opposite(value))
+        """Return -`value`: for min(max(a, b), c) it is min(max(-a, -c), max(-b, -c)).
+
+        Raises NotOneForm if it has too many forms.
+        """
+        if prod(map(len, value)) * len(value) > MOST_FORMS:
+            raise NotOneForm
+        return _lattice([self._negated(form) for form in forms] for forms in product(*value))
 
     def _added(self, left: Value, right: Value) -> Value:
         return self._each(self._add, left, right)
@@ -801,9 +797,14 @@ def beta_of(
             value = evaluate_least(beta, names, budget)
         except NotOneForm:
             return None
-        arms = tuple(tuple(finished(arm) for arm in forms) for forms in value)
-        known = tuple(tuple(arm for arm in forms if arm is not None) for forms in arms)
-        return known if list(map(len, known)) == list(map(len, arms)) else None
+        return finished_value(value, finished)
+
+
+def finished_value(value: Value, finished: Callable[[Form], Closed | None]) -> Least | None:
+    """Return `value` with each form replaced by what `finished` returns for it, or None if that is None for one."""
+    arms = tuple(tuple(finished(form) for form in forms) for forms in value)
+    known = tuple(tuple(arm for arm in forms if arm is not None) for forms in arms)
+    return known if list(map(len, known)) == list(map(len, arms)) else None
 
 
 def _normal_beta(

@@ -246,7 +246,9 @@ def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> s
     if low is not None and high is not None and not low < high:
         raise Rejected("the number refuted is not less than the number proved")
     known = [(one, value) for one, value in ((proved, high), (refuted, low)) if one is not None]
-    left_open = _left_open(proved)
+    # The constant m and its least value, if the proof is about privacy for every m.
+    of_privacy = proved is not None and "adjacent" in proved and "numbers" in proved
+    left_open = _of_numbers(proved["numbers"]) if proved is not None and of_privacy else None
     about = [_subject_data(one, "beta" if sought == "factor" else sought, left_open) for one, _ in known]
     if any(one != about[0] for one in about):
         raise Rejected("the two documents are about different programs or inputs")
@@ -261,16 +263,6 @@ def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> s
         _check_pair(proved, refuted)
     ends = ((high, "suffices"), (low, "does not"))
     return ", ".join(f"{sought} {number} {does}" for number, does in ends if number is not None)
-
-
-def _left_open(proved: _Data | None) -> tuple[str, int] | None:
-    """Return (name of the constant m, its least value) if the proof `proved` is about privacy for every m.
-
-    Return None for every other proof, and if `proved` is None.
-    """
-    if proved is None or "adjacent" not in proved or "numbers" not in proved:
-        return None
-    return _of_numbers(proved["numbers"])
 
 
 def _of_numbers(value: object) -> tuple[str, int]:
@@ -357,19 +349,15 @@ def _claim_at(sought: str, asked: _Data, number: str, *, is_proof: bool) -> _Dat
             value = read.rational(number)
             eps = read_intervals(asked["eps"])
             if is_proof:
-                return {**asked, "eps": [str(interval) for interval in intervals_from(eps, value)]}
+                left = [
+                    interval if interval.lower >= value else replace(interval, lower=value, lower_closed=True)
+                    for interval in eps
+                    if interval.upper is None or interval.upper > value or value in interval
+                ]
+                return {**asked, "eps": list(map(str, left))}
             if not any(value in interval for interval in eps):
                 raise Rejected("the refutation is at an eps that the question does not ask about")
             return {**asked, "eps": [f"[{number}, {number}]"]}
-
-
-def intervals_from(intervals: Sequence[Interval], start: Fraction) -> list[Interval]:
-    """Return the part of `intervals` from `start` on, including `start` if an interval contains it."""
-    return [
-        interval if interval.lower >= start else replace(interval, lower=start, lower_closed=True)
-        for interval in intervals
-        if interval.upper is None or interval.upper > start or start in interval
-    ]
 
 
 # === check =====================================================================================

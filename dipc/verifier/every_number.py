@@ -611,7 +611,9 @@ def selection_totals(
         raise NotDerived("the program and its `ideal` do not select by the same rule")
     _require_declared(tree, own, parameter)
     for each, variables in ((own, tree.variables), (exact, tree.ideal.variables)):
-        if not each.numbers <= set(_real_scalars(variables)):
+        if not each.numbers <= {
+            one.name for one in variables if (one.role, one.type, one.ends) == ("var", "real", None)
+        }:
             raise NotDerived("the values to select from are not real variables")
     # A rate that depends on the index so far may differ for a greater m.
     declared = {each.name for each in tree.variables}
@@ -678,10 +680,6 @@ def selection(body: Block, parameter: str) -> Selection:
             if len(decision.then) == 2:
                 return Selection(array, answer, low - 1, noisy, frozenset(held))
     raise NotDerived("the loop does more than keep the best value and its index")
-
-
-def _real_scalars(declared: Iterable[Variable]) -> Iterator[str]:
-    return (each.name for each in declared if (each.role, each.type, each.ends) == ("var", "real", None))
 
 
 def _drawn(statement: object, variable: str, parameter: str) -> tuple[str, Expr, bool]:
@@ -778,8 +776,9 @@ def check_numbers(
         variable, terms, *rest = read.fields(union, _UNION)
         bound = _UnionBound(claim, variable, parameter, start, terms, obligations, budget)
         missing, totals = bound.check(*rest)
-        if bound.is_trivial():
-            return verdict, None, []
+        first, *others = bound.coefficients
+        if all(not b or positive_everywhere(b, budget) for b in (subtract(first, ONE), *others)):
+            return verdict, None, []  # beta is at least 1 for every m, so that the claim says nothing
         why = _not_derived(tree, bound, totals, deriving)
         return verdict, missing, [] if why is None else [f"{UNION.format(parameter=parameter)}: {why}"]
 
@@ -922,11 +921,6 @@ class _UnionBound:
                 raise Rejected("beta is not an exponential polynomial for every number of queries")
             result.append(function[0])
         return result
-
-    def is_trivial(self) -> bool:
-        """True only if beta is at least 1 for every m, so that the claim says nothing."""
-        first, *rest = self.coefficients
-        return all(not b or positive_everywhere(b, self.budget) for b in (subtract(first, ONE), *rest))
 
     def check(
         self, sums: Sequence[object], trivial: Fraction | None, above_one: Sequence[int]

@@ -12,7 +12,7 @@ its ideal are unchanged.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import factorial, prod
@@ -180,7 +180,9 @@ class _ProductCheck:
                 self._require_exchanges(one, *taken)
         seen: set[tuple[object, ...]] = set()
         count = 0
-        self._require_alike({place for one in self.product.exchanges for place in one.places})
+        others = {place for one in self.product.exchanges for place in one.places}
+        require_places([*others, *places_of(self.product.alike)], len(self._slots))
+        self._require_same_values(self.product.alike)
         for number, (given, taken) in enumerate(zip(inputs, paths, strict=True), start=1):
             with in_step(f"row {number}"):
                 count += self._represented_count(given, exchanged.get(taken))
@@ -196,15 +198,6 @@ class _ProductCheck:
         if [stated.get(slot) for slot in self.theorem.machine.numbered("output")] != list(own):
             raise Rejected("its answer differs from that of the `ideal`")
         return self.ideal.path_at(inputs)
-
-    def _require_alike(self, others: Set[int]) -> None:
-        """Raise Rejected unless the inputs in each group that `alike` states have one type and equal values.
-
-        The groups are in the certificate. Each input may be in one group only, and the inputs with an index in `others`
-        may be in none.
-        """
-        require_places([*others, *places_of(self.product.alike)], len(self._slots))
-        self._require_same_values(self.product.alike)
 
     def _require_places(self, exchanged: PathExchanges) -> None:
         """Raise Rejected unless all inputs that `exchanged` names are real or int, and each is named once.
@@ -258,10 +251,12 @@ class _ProductCheck:
         ways = self._ways(finite, path)
         for block in exchanged.blocks:
             for one, other in pairwise(block):
-                if not (
-                    _is_same_region(regions, slots[one], slots[other])
-                    and ways.are_same(slots[one], slots[other], self.budget)
-                ):
+                names = {slots[one]: slots[other], slots[other]: slots[one]}
+                same = all(
+                    frozenset(frozenset(guard.renamed(names) for guard in guards) for guards in region) == region
+                    for region in regions
+                )
+                if not same or not ways.are_same(slots[one], slots[other], self.budget):
                     raise Rejected(f"the inputs {one} and {other} are not shown to be exchangeable")
         mentioned = {slot for region in regions for guards in region for guard in guards for slot, _ in guard.form}
         mentioned |= {slot for comparisons in ways.weights for each in comparisons for slot, _ in each.inputs}
@@ -332,36 +327,28 @@ class _Ways:
         The noises that are compared with the first input and not with the second are exchanged with those that are
         compared with the second and not with the first, in order. Charges its work to `budget`.
         """
-        mine, theirs = (self._lone_noises(a, b) for a, b in ((one, other), (other, one)))
+        mine, theirs = (
+            sorted(noise for noise, slots in self._around.items() if a in slots and b not in slots)
+            for a, b in ((one, other), (other, one))
+        )
         if len(mine) != len(theirs) or any(self.laws[a] != self.laws[b] for a, b in zip(mine, theirs, strict=True)):
             return False
         noises = dict(zip((*mine, *theirs), (*theirs, *mine), strict=True))
         inputs = {one: other, other: one}
         for comparisons, weight in self.weights.items():
             budget.spend(10 + 10 * len(comparisons))
-            image = self.weights.get(frozenset(_renamed(each, noises, inputs) for each in comparisons))
+            renamed = frozenset(
+                Comparison.from_coefficients(
+                    {noises.get(i, i): c for i, c in each.noises},
+                    {inputs.get(i, i): c for i, c in each.inputs},
+                    each.constant,
+                    each.radius,
+                    each.whole,
+                )
+                for each in comparisons
+            )
+            image = self.weights.get(renamed)
             if image is None or not equal_closed(weight, image, budget):
                 return False
         # The exchange is its own inverse, so it maps the ways one to one, and onto all of them.
         return True
-
-    def _lone_noises(self, one: int, other: int) -> list[int]:
-        return sorted(noise for noise, slots in self._around.items() if one in slots and other not in slots)
-
-
-def _is_same_region(regions: Iterable[Set[Set[Guard]]], one: int, other: int) -> bool:
-    names = {one: other, other: one}
-    return all(
-        frozenset(frozenset(guard.renamed(names) for guard in guards) for guards in region) == region
-        for region in regions
-    )
-
-
-def _renamed(each: Comparison, noises: Mapping[int, int], inputs: Mapping[int, int]) -> Comparison:
-    return Comparison.from_coefficients(
-        {noises.get(i, i): c for i, c in each.noises},
-        {inputs.get(i, i): c for i, c in each.inputs},
-        each.constant,
-        each.radius,
-        each.whole,
-    )

@@ -92,7 +92,7 @@ class NoiseHalfspace:
     def opposite(self) -> NoiseHalfspace:
         """Return the half-space that holds where this one fails, except for an event of probability 0."""
         constant = -self.constant - 1 if self.whole else -self.constant
-        return NoiseHalfspace(_negated(self.form), constant, self.whole)
+        return NoiseHalfspace(tuple((i, -a) for i, a in self.form), constant, self.whole)
 
     def edge(self) -> tuple[int, int] | None:
         """Return (i, j) if the half-space is N_j <= N_i + constant, where N_-1 is 0; None for other half-spaces."""
@@ -107,10 +107,6 @@ class NoiseHalfspace:
                 return j, i
             case _:
                 return None
-
-
-def _negated(form: Form) -> Form:
-    return tuple((i, -a) for i, a in form)
 
 
 def plain(value: Number) -> Number:

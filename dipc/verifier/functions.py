@@ -243,7 +243,8 @@ def divided(f: Ring, g: Ring, budget: Budget) -> Ring | None:
     if quotient is None:
         return None
     result = {(k, Fraction(q, scale)): c * factor for (q, k), c in quotient.items()}
-    return None if any(_bits(c) > MOST_QUOTIENT_BITS for c in result.values()) else result
+    bits = (max(c.numerator.bit_length(), c.denominator.bit_length()) for c in result.values())
+    return None if any(each > MOST_QUOTIENT_BITS for each in bits) else result
 
 
 def integer_quotient(
@@ -300,10 +301,6 @@ def integer_quotient(
             elif before is not None:
                 del rest[key]
     return None if rest else quotient
-
-
-def _bits(number: Fraction) -> int:
-    return max(number.numerator.bit_length(), number.denominator.bit_length())
 
 
 def integral(f: Ring, scale: int, budget: Budget) -> tuple[int, Integral]:

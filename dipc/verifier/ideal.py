@@ -244,7 +244,10 @@ class Ideal:
         """Return the right answer det at `inputs`: a value for every output, in order."""
         _, path = self.path_at(inputs)
         _, point = self._parted(inputs)
-        return tuple(_value_at(value, point) for value in path.answer)
+        return tuple(
+            sum((c * point[i] for i, c in value.terms), value.constant) if isinstance(value, Affine) else value
+            for value in path.answer
+        )
 
     def path_at(self, inputs: Sequence[Value]) -> tuple[tuple[Value, ...], Path]:
         """Return the values of the finite inputs in `inputs`, and the path of the ideal at these inputs."""
@@ -524,22 +527,16 @@ class Ideal:
         return greatest if self.norm == "linf" else min(greatest, _ONE) and _ONE
 
     def _distance_to(self, guards: Sequence[Guard], point: Mapping[int, Fraction]) -> Fraction | None:
-        whole = self._is_whole(guards)
+        whole = any(slot in self.integer_inputs for guard in guards for slot, _ in guard.form)
         if all(guard.value_at(point) >= 0 for guard in guards):
             return _ZERO
         if self.norm == "discrete":
-            return None if whole and not self._has_integers(guards) else _ONE
+            return None if whole and least({}, list(guards), self.integer_inputs, self.budget) is None else _ONE
         if len(guards) == 1:
             # A step of 1 towards the half-space changes a form with coprime coefficients by its dual norm.
             below = self._distance_bound(guards[0], point)
             return Fraction(ceil(below)) if whole else below
         return self._nearest(guards, point, whole=whole)
-
-    def _is_whole(self, guards: Iterable[Guard]) -> bool:
-        return any(slot in self.integer_inputs for guard in guards for slot, _ in guard.form)
-
-    def _has_integers(self, guards: Iterable[Guard]) -> bool:
-        return least({}, list(guards), self.integer_inputs, self.budget) is not None
 
     def _nearest(self, guards: Sequence[Guard], point: Mapping[int, Fraction], *, whole: bool) -> Fraction | None:
         """Return the least distance from `point` to a point that satisfies `guards` or lies on their boundaries.
@@ -600,9 +597,3 @@ def gap(one: Value, other: Value) -> Fraction:
     if isinstance(one, Fraction) and isinstance(other, Fraction):
         return abs(one - other)
     return Fraction(one != other)
-
-
-def _value_at(value: Value | Affine, point: Mapping[int, Fraction]) -> Value:
-    if not isinstance(value, Affine):
-        return value
-    return sum((c * point[i] for i, c in value.terms), value.constant)

@@ -5,7 +5,7 @@ The comparison needs no evidence. If halving cells does not decide it, the answe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
@@ -18,9 +18,9 @@ from dipc.verifier.claims import (
     Form,
     Interval,
     NotOneForm,
-    Value,
     arguments_of,
     evaluate_least,
+    finished_value,
     linear,
     mentions,
     never_grows,
@@ -198,17 +198,17 @@ def _suffices_at(asked: Beta, proved: Beta, eps: Fraction, budget: Budget) -> bo
     False means that `asked` is less, unless a beta is over normal noise: then False proves nothing. Charges its work to
     `budget`.
     """
+
+    def is_not_below(one: Probability, other: Probability) -> bool:
+        if isinstance(one, Enclosed) or isinstance(other, Enclosed):
+            return same(one, other, budget) or _is_below(other, one, eps, budget)
+        return not _is_below(one, other, eps, budget)
+
     bounds: list[Sequence[Probability]] = [(CERTAIN,), *arguments_of(proved)]
     return all(
-        any(all(_is_not_below(arm, one, eps, budget) for one in bound) for arm in arms for bound in bounds)
+        any(all(is_not_below(arm, one) for one in bound) for arm in arms for bound in bounds)
         for arms in arguments_of(asked)
     )
-
-
-def _is_not_below(one: Probability, other: Probability, eps: Fraction, budget: Budget) -> bool:
-    if isinstance(one, Enclosed) or isinstance(other, Enclosed):
-        return same(one, other, budget) or _is_below(other, one, eps, budget)
-    return not _is_below(one, other, eps, budget)
 
 
 def _arms_suffice(
@@ -276,13 +276,9 @@ def claim_follows(asked: Claim, proved: Claim, open_constants: Mapping[str, Frac
         return Follows.OPEN
 
 
-def _alike(one: str | None, other: str | None, budget: Budget) -> bool:
-    return one == other or (one is not None and other is not None and parsed(one, budget) == parsed(other, budget))
-
-
 def _follows(asked: Claim, proved: Claim, open_constants: Mapping[str, Fraction], budget: Budget) -> Follows:
     texts = [(str(one.alpha or "0"), str(one.beta), str(one.gamma or "0")) for one in (asked, proved)]
-    if all(_alike(mine, its, budget) for mine, its in zip(*texts, strict=True)):
+    if all(mine == its or parsed(mine, budget) == parsed(its, budget) for mine, its in zip(*texts, strict=True)):
         return Follows.YES
     (alpha, beta, gamma), (own_alpha, own_beta, own_gamma) = texts
     constants = {name: Form.number(value) for name, value in proved.constants.items()}
@@ -329,11 +325,12 @@ def _follows(asked: Claim, proved: Claim, open_constants: Mapping[str, Fraction]
     values = evaluate_least(beta, names, budget), evaluate_least(own_beta, own_names, budget)
     if values[0] == values[1]:
         return Follows.YES
-    unknown = {name for value in values for name in _unknowns(value)}
+    forms = [form for value in values for arms in value for form in arms]
+    unknown = {name for form in forms for growth in form.numerator for name, _, _ in growth}
     if len(unknown) <= 1:
         # Functions of A·eps are compared only if A is one number in both.
         finished, intervals = (in_product, (_POSITIVE,)) if unknown else (Form.limit, asked.intervals)
-        betas = [_finished(value, finished) for value in values]
+        betas = [finished_value(value, finished) for value in values]
         if None not in betas:
             return is_at_least(betas[0], betas[1], intervals, budget)
     return _at_some_distances((beta, names), (own_beta, own_names), asked.intervals, budget)
@@ -349,16 +346,6 @@ def evaluate_number(expression: str, names: Mapping[str, Form], budget: Budget) 
     if number is None:
         raise NotOneForm
     return number
-
-
-def _unknowns(value: Value) -> set[str]:
-    return {name for forms in value for form in forms for growth in form.numerator for name, _, _ in growth}
-
-
-def _finished(value: Value, finished: Callable[[Form], Closed | None]) -> Beta | None:
-    arms = tuple(tuple(finished(form) for form in forms) for forms in value)
-    known = tuple(tuple(arm for arm in forms if arm is not None) for forms in arms)
-    return known if list(map(len, known)) == list(map(len, arms)) else None
 
 
 def _at_some_distances(
@@ -377,7 +364,7 @@ def _at_some_distances(
         betas = []
         for expression, names in (asked, proved):
             fixed = {name: _form_at(form, distance) for name, form in names.items()}
-            betas.append(_finished(evaluate_least(expression, fixed, budget), Form.limit))
+            betas.append(finished_value(evaluate_least(expression, fixed, budget), Form.limit))
         if is_at_least(betas[0], betas[1], intervals, budget) is Follows.NO:
             return Follows.NO
     return Follows.OPEN

@@ -19,7 +19,7 @@ from math import ceil
 from typing import Any
 
 from dipc.verifier import reading as read
-from dipc.verifier.bounds import Bounds, Merges, Way
+from dipc.verifier.bounds import Bounds, Merges
 from dipc.verifier.claims import Claim, Interval, NotOneForm, read_intervals
 from dipc.verifier.classes import (
     VARIABLES,
@@ -200,7 +200,9 @@ class Coverage:
         not depend on alpha; their boundaries are left out, except if all inputs in the half-space are integers. Those
         of the second kind are listed in `beside`: inputs just beyond them have another answer.
         """
-        within = [replace(half, strict=not self._is_whole(half)) for half in shown.halfspaces if not half.step]
+        within = [
+            replace(half, strict=not half.inputs.keys() <= self._whole) for half in shown.halfspaces if not half.step
+        ]
         within += [shown.halfspaces[place] for place in shown.beside]
         own = self._finite(shown.answer)
         cells = [
@@ -210,9 +212,6 @@ class Coverage:
             for one in self._divided(known, [shown], within, only=shown.number)
         ]
         return None not in cells
-
-    def _is_whole(self, half: Guard) -> bool:
-        return half.inputs.keys() <= self._whole
 
     # --- cells ----------------------------------------------------------------------------------------
 
@@ -258,7 +257,7 @@ class Coverage:
                 if shown is None:
                     raise Rejected("a class contains a cell with another answer")
             try:
-                pairs = partial(_stated_pairs, merges or ())
+                pairs = partial(lambda stated, _ways: stated, merges or ())
                 yield shown if self.is_right(shown, known, cell, unites=bool(unites), merges=pairs) else None
             except NotDerived as error:
                 self._why = error.why
@@ -324,17 +323,9 @@ class Coverage:
     def _has_distance(self, dd: str, cell: Cell) -> bool:
         if dd == "inf":
             return has_one_answer(self.ideal)
-        if dd == "1" and not self._is_discrete():
+        if dd == "1" and not is_integral(self.machine) and self.ideal.norm != "discrete":
             return False
         return dd in ("0", "1") and self.implies(cell, Guard(((ALPHA, -_ONE),), Fraction(dd), strict=False))
-
-    def _is_discrete(self) -> bool:
-        """True if different inputs are at a distance of at least 1."""
-        return is_integral(self.machine) or self.ideal.norm == "discrete"
-
-
-def _stated_pairs(pairs: Sequence[Sequence[int]], _ways: Sequence[Way]) -> Sequence[Sequence[int]]:
-    return pairs
 
 
 # === inputs ====================================================================================

@@ -169,13 +169,10 @@ class _Rewriting:
             self.budget.spend(10 * len(piece.code))
             fresh = [slot for slot in _always_written(piece) if not indexed >> slot & 1]
             for slot in fresh:
-                names[slot] = self._new(self.machine.slots[slot])
+                self.slots.append(replace(self.machine.slots[slot], role="var", initial=None))
+                names[slot] = len(self.slots) - 1
             result.append(_Piece([_with_slots(instruction, names) for instruction in piece.code]) if names else piece)
         return result
-
-    def _new(self, slot: Slot) -> int:
-        self.slots.append(replace(slot, role="var", initial=None))
-        return len(self.slots) - 1
 
     # --- summand by summand -----------------------------------------------------------------------
 

@@ -312,7 +312,10 @@ class _Elimination:
                 for remainders in product(range(unit), repeat=len(others)):
                     moved = [own, total, *rest]
                     for j, r in zip(others, remainders, strict=True):
-                        moved = [self._split(factor, j, unit, r) for factor in moved]
+                        moved = [
+                            self._replaced(factor, j, (((j, unit),), r)) if j in factor.variables else factor
+                            for factor in moved
+                        ]
                     for key, c in self._product_integral(moved, frozenset({v, *about})).items():
                         sums[key] = sums.get(key, _ZERO) + c
                 return {key: c for key, c in sums.items() if c}
@@ -337,11 +340,6 @@ class _Elimination:
             return 1
         rows = (form for factor in factors for cell in factor.pieces for form, _ in cell)
         return lcm(*{abs(a) for form in rows for i, a in form if i == v})
-
-    def _split(self, factor: _Factor, j: int, unit: int, remainder: int) -> _Factor:
-        if j not in factor.variables:
-            return factor
-        return self._replaced(factor, j, (((j, unit),), remainder))
 
     # --- cells ------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ is a sum with the weights of `half_weight`. FORMAT.md states and proves the erro
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -98,10 +98,6 @@ class _Ends:
         times the parent's value is the mean of the center.
         """
         return [*self.still, *(above - u for u in self.moving)] or [slope * above]
-
-    def inner_place(self, piece: int) -> Fraction:
-        ends = [None, *self.still, None]
-        return number_between(ends[piece], ends[piece + 1])
 
     @property
     def integrals(self) -> int:
@@ -419,7 +415,9 @@ class _Sum:
         # The step over the deviation, a factor that `_factor` leaves out of the density.
         low, high = root_ends(step * step / center.spread.size, cell.bits + 8)
         width = cell.constant((low >> 8, -(-high >> 8)))
-        below = [self._message(c, move, ends.inner_place(stretch[1])) for c in self._children(number)]
+        borders = [None, *ends.still, None]
+        inner = number_between(borders[stretch[1]], borders[stretch[1] + 1])
+        below = [self._message(c, move, inner) for c, parent in enumerate(self._plan.parents) if parent == number]
         values = []
         for index, k in enumerate(mine):
             own = [self._factor(tables, count, k, 0) for tables, count in alone]
@@ -439,9 +437,6 @@ class _Sum:
             ]
             result.append(cell.times(width, self._weighted(products, weights)))
         return result
-
-    def _children(self, number: int) -> Iterator[int]:
-        return (child for child, parent in enumerate(self._plan.parents) if parent == number)
 
     def _weighted(self, values: Sequence[Series], weights: Sequence[Pair] | None) -> Series:
         cell = self._cell

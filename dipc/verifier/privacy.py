@@ -255,7 +255,8 @@ class _Proofs:
                 why = None
                 for first, second in zip(pairs.laws[i], pairs.laws[j], strict=True):
                     # The budget is not negative: an output that is equally likely, or impossible, never exceeds it.
-                    if first == second or _is_nothing(self.context.values[first]):
+                    value = self.context.values[first]
+                    if first == second or (not isinstance(value, Enclosed) and not value[0]):
                         continue
                     couple = first, second
                     if (couple,) in self.never_too_much or (couple,) in self.excess:
@@ -392,10 +393,6 @@ def _require_all_outputs(
         run.run(dict(zip(machine.numbered("input"), given, strict=True)))
     if any(tuple(run.outputs(end.state)) not in outputs for end in run.ends):
         raise Rejected("a run ends with an output that is not listed")
-
-
-def _is_nothing(value: Probability) -> bool:
-    return not isinstance(value, Enclosed) and not value[0]
 
 
 def _table(data: Mapping[str, Any], name: str, reader: read.Reader[Any]) -> list[list[Any]]:

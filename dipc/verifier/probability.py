@@ -368,7 +368,8 @@ class Probabilities:
         `laws` has the law of each noise by its number. Charges its work to `budget`. Raises NotDerived.
         """
         stars: list[Hub] = []
-        for key in _connected_groups(known, laws):
+        parts = hanging_together(laws, ((row.form, Fraction(row.constant)) for row in known.rows.values()))
+        for key in [each for part in parts for each in (without_implied(part) if _is_normal(part) else [part])]:
             if _is_normal(key):
                 stars.append(star_of(key))
             else:
@@ -392,15 +393,6 @@ class Probabilities:
         if isinstance(measure, str):
             raise NotDerived(measure)
         return measure
-
-
-def _connected_groups(known: Constraints, laws: Mapping[int, Law]) -> list[Hanging]:
-    """Return the half-spaces `known` in groups: half-spaces with a common noise are in one group.
-
-    `laws` has the law of each noise. In groups with normal noise, half-spaces that others imply are left out.
-    """
-    parts = hanging_together(laws, ((row.form, Fraction(row.constant)) for row in known.rows.values()))
-    return [each for part in parts for each in (without_implied(part) if _is_normal(part) else [part])]
 
 
 def _is_normal(part: Hanging) -> bool:
@@ -539,7 +531,11 @@ class Theorem:
         if derived is None:
             derived = self._known[key] = self.derived_probability(inputs, outputs, gamma)
         if isinstance(derived, Enclosed) or isinstance(stated, Enclosed):
-            self._require_same_sum(derived, stated)
+            # A sum over normal noises that differs, or that is not derived, is taken on trust.
+            if isinstance(derived, Enclosed) and isinstance(stated, Enclosed) and derived.equals(stated, self.whole):
+                self.derived += 1
+            else:
+                self.reasons[derived if isinstance(derived, str) else OTHER_SUM] += 1
             return
         if isinstance(derived, str):
             self.reasons[derived] += 1
@@ -551,16 +547,6 @@ class Theorem:
                 raise Rejected("the program gives another probability at these inputs")
             self._equal.add(same)
         self.derived += 1
-
-    def _require_same_sum(self, derived: Probability | str, stated: Probability) -> None:
-        """Compare the sum `stated` over normal noises with the `derived` one, term by term.
-
-        A sum that differs, or that is not derived (`derived` is the reason), is counted as taken on trust.
-        """
-        if isinstance(derived, Enclosed) and isinstance(stated, Enclosed) and derived.equals(stated, self.whole):
-            self.derived += 1
-        else:
-            self.reasons[derived if isinstance(derived, str) else OTHER_SUM] += 1
 
     def check_distance(
         self, inputs: Sequence[str], outputs: Sequence[str | None], dd: str | None, *, computed: bool

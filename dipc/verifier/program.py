@@ -332,7 +332,13 @@ class _Compiler:
 
     def _declare(self, declared: syntax.Variable) -> None:
         name, ends = declared.name, declared.ends
-        type_: Type = declared.type if isinstance(declared.type, str) else self._set_of(declared.type)
+        type_: Type
+        if isinstance(declared.type, str):
+            type_ = declared.type
+        else:
+            values = self.domain(declared.type)
+            self.budget.spend(10 * len(values))
+            type_ = frozenset(values)
         initial: Value | None = None
         if declared.initial is not None:
             if declared.role == "input":
@@ -352,11 +358,6 @@ class _Compiler:
         for index in range(low, high + 1):
             self.slots.append(Slot(name if ends is None else f"{name}[{index}]", declared.role, type_, initial))
         self.variables[name] = _Variable(tuple(range(first, len(self.slots))), None if ends is None else low)
-
-    def _set_of(self, domain: syntax.Domain) -> frozenset[Value]:
-        values = self.domain(domain)
-        self.budget.spend(10 * len(values))
-        return frozenset(values)
 
     def distance(self, metric: Sequence[syntax.Field]) -> Distance:
         """Compile the distances of answers and of inputs that the `metric` block states.

@@ -26,7 +26,7 @@ Ends = tuple[Fraction, Fraction]
 _DISTANCES = ("alpha", "gamma", "dd", "α", "γ")
 
 
-def rational_bound(text: str, constants: Mapping[str, Fraction], budget: Budget, *, above: bool = False) -> str:
+def rational_bound(text: str, constants: Mapping[str, Fraction], budget: Budget, *, above: bool) -> str:
     """Return an expression without irrational numbers that is nowhere greater than `text`.
 
     If `above` is true, it is nowhere less than `text` instead. `constants` has the values of the program's constants.

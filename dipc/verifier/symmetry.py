@@ -14,7 +14,6 @@ from fractions import Fraction
 from itertools import pairwise, product
 
 from dipc.verifier.execution import Execution, Wanted
-from dipc.verifier.functions import Closed
 from dipc.verifier.late import drawing_late
 from dipc.verifier.noise import is_whole
 from dipc.verifier.program import (
@@ -151,7 +150,10 @@ class _Table:
 
     def apply(self, op: str, operands: Sequence[Node]) -> Node:
         if op in COUNTING:
-            operands = [self._counted(operand) for operand in operands]
+            operands = [
+                self.choice(node, self.constant(_ONE), self.constant(_ZERO)) if self.kinds[node].is_truth else node
+                for node in operands
+            ]
         values = [self.value(operand) for operand in operands]
         if all(value is not None for value in values):
             return self.constant(calculated(op, values))  # type: ignore[arg-type]
@@ -187,11 +189,6 @@ class _Table:
                 sign, name = _SIGNS[op]
                 return self._sign(name, self.total([(one, Fraction(sign)), (other, Fraction(-sign))]))
         raise NotDerived(f"`{op}` is applied to inputs or draws")
-
-    def _counted(self, node: Node) -> Node:
-        if not self.kinds[node].is_truth:
-            return node
-        return self.choice(node, self.constant(_ONE), self.constant(_ZERO))
 
     def _image(self, op: str, operands: tuple[Node, ...]) -> Node:
         """Return the node of `op` applied to `operands` in their order, stored with its possible values.
@@ -578,7 +575,7 @@ class _Run:
             case Choice(target, arms):
                 weights = self._weights.distribution(instruction)
                 options = [
-                    (self.expression(code, held), _key(weight))
+                    (self.expression(code, held), tuple(tuple(sorted(ring.items())) for ring in weight))
                     for (code, _), weight in zip(arms, weights, strict=True)
                     if weight[0]
                 ]
@@ -648,10 +645,6 @@ class _Run:
         return node
 
 
-def _key(weight: Closed) -> tuple[object, ...]:
-    return tuple(tuple(sorted(ring.items())) for ring in weight)
-
-
 def _always_holds(type_: Type, kind: _Kind) -> bool:
     if kind.values is not None:
         return all(holds(type_, value) for value in kind.values)
@@ -702,25 +695,6 @@ class Exchanges:
         parameters = [node for draw in self.run.draws.values() for node in draw.parameters]
         self._reached = tuple(self._subexpressions(list(dict.fromkeys([*self.what, *self.run.draws, *parameters]))))
 
-    @staticmethod
-    def of_outputs(machine: Machine, budget: Budget) -> Exchanges:
-        """Return the exchanges that leave the law of all outputs and the `requires` of `machine` unchanged.
-
-        Charges its work to `budget`. Raises NotDerived.
-        """
-        run = _Run(machine, budget)
-        return Exchanges(run, (*run.outputs(), run.required()))
-
-    @staticmethod
-    def of_requires(machine: Machine, budget: Budget) -> Exchanges:
-        """Return the exchanges that leave the `requires` of `machine` unchanged.
-
-        Charges its work to `budget`. Raises NotDerived.
-        """
-        run = _Run(machine, budget)
-        run.start()
-        return Exchanges(run, (run.required(),))
-
     def require(self, one: int, other: int) -> None:
         """Raise NotDerived unless the inputs in the slots `one` and `other` are shown to be exchangeable."""
         run, table = self.run, self.run.table
@@ -734,15 +708,13 @@ class Exchanges:
             names |= {**dict(zip(*draws, strict=True)), **dict(zip(draws[1], draws[0], strict=True))}
         known: dict[Node, Node] = {}
         same = all(table.renamed(node, names, known) == node for node in self.what) and all(
-            self._is_same(draw, run.draws[names.get(node, node)], names, known) for node, draw in run.draws.items()
+            draw.law == (image := run.draws[names.get(node, node)]).law
+            and tuple(table.renamed(each, names, known) for each in draw.parameters) == image.parameters
+            for node, draw in run.draws.items()
         )
         if not same:
             slots = run.machine.slots
             raise NotDerived(f"`{slots[one].name}` and `{slots[other].name}` are not shown to be exchangeable")
-
-    def _is_same(self, draw: _Draw, image: _Draw, names: Names, known: dict[Node, Node]) -> bool:
-        there = tuple(self.run.table.renamed(node, names, known) for node in draw.parameters)
-        return draw.law == image.law and there == image.parameters
 
     def _lone(self, one: Node, other: Node) -> list[Node]:
         """Return the draws that occur together with the input `one` in some expression without `other`.
@@ -800,7 +772,9 @@ def require_exchangeable(
         if machine is ideal:
             require_deterministic(machine)
         if machine.requires:
-            conditions = Exchanges.of_requires(machine, budget)
+            conditions_run = _Run(machine, budget)
+            conditions_run.start()
+            conditions = Exchanges(conditions_run, (conditions_run.required(),))
             for one, other in left:
                 conditions.require(one, other)
         try:
@@ -818,7 +792,8 @@ def _left_by_expressions(
     comparison of expressions (lemma 4d). Charges its work to `budget`.
     """
     try:
-        found = Exchanges.of_outputs(machine, budget)
+        run = _Run(machine, budget)
+        found = Exchanges(run, (*run.outputs(), run.required()))
     except (NotDerived, Exhausted, RecursionError) as error:
         return list(pairs), why_it_ends(error)
     if is_ideal and any(draw.law[0] != "scored" for draw in found.run.draws.values()):

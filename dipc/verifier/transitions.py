@@ -81,7 +81,10 @@ class _Segments(Execution):
                 reached.update(arrived)
                 continue
             for key, weight in arrived.items():
-                for after, number in self._next(key):
+                at, values, known = key
+                following = self.followers(State(at, values, known, None), 20 + len(values))
+                # The index of the weight of a step is None if the weight is 1.
+                for after, number in [(self._key(each), self._number(weight)) for weight, _, each in following]:
                     # Without `while` steps lead forward, so that a state is complete before it is left.
                     assert after[0] > label
                     if after[0] not in waiting:
@@ -89,15 +92,6 @@ class _Segments(Execution):
                         heappush(places, after[0])
                     _add(waiting[after[0]], after, self._times(weight, number))
         return reached
-
-    def _next(self, key: Key) -> list[tuple[Key, int | None]]:
-        """Return (state, index of the weight of the step) for each state that follows `key`.
-
-        The index is None if the weight is 1.
-        """
-        label, values, known = key
-        after = self.followers(State(label, values, known, None), 20 + len(values))
-        return [(self._key(each), self._number(weight)) for weight, _, each in after]
 
     def _key(self, state: State) -> Key:
         """Return a key for `state`: from two states with equal keys on, all runs are equal.

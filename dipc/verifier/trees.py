@@ -310,7 +310,7 @@ def tree_of(spreads: Sequence[Spread], rows: _Rows, *, fixed: bool, square: Numb
         centers = [place for place in range(len(spreads)) if place not in leaves]
         for basis in _bases(centers, rows):
             try:
-                results.append(_Basis.from_forms(basis, centers, spreads).tree(rows, leaves, spreads))
+                results.append(_least_tree(basis, centers, rows, leaves, spreads))
             except NotDerived as refused:
                 reason = reason or str(refused)
             else:
@@ -370,75 +370,65 @@ def _bases(centers: Sequence[int], rows: _Rows) -> Iterator[list[list[Fraction]]
     """
     units = [[_ONE if place == other else _ZERO for other in centers] for place in centers]
     yield units
-    yield [*sorted(([row.get(place, _ZERO) for place in centers] for row, _ in rows), key=_support), *units]
+    forms = ([row.get(place, _ZERO) for place in centers] for row, _ in rows)
+    yield [*sorted(forms, key=lambda form: (sum(map(bool, form)), form)), *units]
 
 
-def _support(form: Sequence[Fraction]) -> tuple[int, Sequence[Fraction]]:
-    return sum(map(bool, form)), form
+def _least_tree(
+    basis: Sequence[Sequence[Fraction]],
+    places: Sequence[int],
+    rows: _Rows,
+    leaves: frozenset[int],
+    spreads: Sequence[Spread],
+) -> Center:
+    """Return the least tree in the coordinates that `basis` gives: its first independent forms of the centers.
 
-
-@dataclass(frozen=True, slots=True)
-class _Basis:
-    """Coordinates for the centers of a tree, as many as there are centers.
-
-    A center is a value that is integrated over, and each coordinate is a linear form of the centers. `places` has the
-    indices of the centers among all values. `inverse` has, for each center, its coefficients in the coordinates.
-    `precision` is the inverse of the covariance matrix of the coordinates.
+    A center is a value that is integrated over. `places` has the indices of the centers among all values, whose laws
+    are `spreads`. `rows` are the half-spaces, and `leaves` the values that are not centers. Raises NotDerived.
     """
-
-    places: Sequence[int]
-    inverse: Sequence[Sequence[Fraction]]
-    precision: Sequence[Sequence[Fraction]]
-
-    @staticmethod
-    def from_forms(basis: Sequence[Sequence[Fraction]], places: Sequence[int], spreads: Sequence[Spread]) -> _Basis:
-        if len(places) > 1 and any(spread.laplace for spread in spreads):
-            raise NotDerived("comparisons of Gaussian and Laplace noises do not all share one noise")
-        size = range(len(places))
-        # The rows of independent forms, each solved for its first coordinate, by that coordinate.
-        solved: dict[int, list[Fraction]] = {}
-        for form in basis:
-            row = [*form, *(_ONE if len(solved) == j else _ZERO for j in size)]
+    if len(places) > 1 and any(spread.laplace for spread in spreads):
+        raise NotDerived("comparisons of Gaussian and Laplace noises do not all share one noise")
+    every = range(len(places))
+    # The rows of independent forms, each solved for its first coordinate, by that coordinate.
+    solved: dict[int, list[Fraction]] = {}
+    for given in basis:
+        line = [*given, *(_ONE if len(solved) == j else _ZERO for j in every)]
+        for lead, each in solved.items():
+            line = [c - line[lead] * e for c, e in zip(line, each, strict=True)]
+        first = next((n for n in every if line[n]), None)
+        if first is not None:
+            line = [c / line[first] for c in line]
             for lead, each in solved.items():
-                row = [c - row[lead] * e for c, e in zip(row, each, strict=True)]
-            first = next((n for n in size if row[n]), None)
-            if first is not None:
-                row = [c / row[first] for c in row]
-                for lead, each in solved.items():
-                    solved[lead] = [c - each[first] * e for c, e in zip(each, row, strict=True)]
-                solved[first] = row
-        inverse = [solved[n][len(places) :] for n in size]
-        precision = [
-            [
-                sum((each[i] * each[j] / spreads[k].size for k, each in zip(places, inverse, strict=True)), _ZERO)
-                for j in size
-            ]
-            for i in size
+                solved[lead] = [c - each[first] * e for c, e in zip(each, line, strict=True)]
+            solved[first] = line
+    # For each center, its coefficients in the coordinates; and the inverse of the covariance matrix of these.
+    inverse = [solved[n][len(places) :] for n in every]
+    precision = [
+        [
+            sum((each[i] * each[j] / spreads[k].size for k, each in zip(places, inverse, strict=True)), _ZERO)
+            for j in every
         ]
-        return _Basis(places, inverse, precision)
-
-    def tree(self, rows: _Rows, leaves: frozenset[int], spreads: Sequence[Spread]) -> Center:
-        groups: list[_Group] = []
-        sides: dict[int, tuple[list[_Side], list[_Side]]] = {}
-        for row, d in rows:
-            columns = zip(
-                *([row.get(k, _ZERO) * c for c in each] for k, each in zip(self.places, self.inverse, strict=True)),
-                strict=True,
-            )
-            form = {i: total for i, column in enumerate(columns) if (total := sum(column, _ZERO))}
-            mine = [place for place in row if place in leaves]
-            if not mine:
-                groups.append((None, [(form, d)], []))
-            for place in mine:
-                size = abs(row[place])
-                scaled = {i: c / size for i, c in form.items()}, d / size
-                sides.setdefault(place, ([], []))[row[place] < 0].append(scaled)
-        groups += [(spreads[place], lower, upper) for place, (lower, upper) in sides.items()]
-        laws = [spreads[k].times(1 / self.inverse[0][0]) for k in self.places if spreads[k].laplace]
-        supports = [{i for form, _ in g[1] + g[2] for i in form} for g in groups]
-        rooted = _Rooted(self.precision, next(iter(laws), None), groups, supports)
-        rooted.require_tree()
-        return min(rooted.scaled(root) for root in range(len(self.places)))
+        for i in every
+    ]
+    groups: list[_Group] = []
+    sides: dict[int, tuple[list[_Side], list[_Side]]] = {}
+    for row, d in rows:
+        scaled_rows = ([row.get(k, _ZERO) * c for c in each] for k, each in zip(places, inverse, strict=True))
+        columns = zip(*scaled_rows, strict=True)
+        form = {i: total for i, column in enumerate(columns) if (total := sum(column, _ZERO))}
+        mine = [place for place in row if place in leaves]
+        if not mine:
+            groups.append((None, [(form, d)], []))
+        for place in mine:
+            size = abs(row[place])
+            scaled = {i: c / size for i, c in form.items()}, d / size
+            sides.setdefault(place, ([], []))[row[place] < 0].append(scaled)
+    groups += [(spreads[place], lower, upper) for place, (lower, upper) in sides.items()]
+    laws = [spreads[k].times(1 / inverse[0][0]) for k in places if spreads[k].laplace]
+    supports = [{i for form, _ in g[1] + g[2] for i in form} for g in groups]
+    rooted = _Rooted(precision, next(iter(laws), None), groups, supports)
+    rooted.require_tree()
+    return min(rooted.scaled(root) for root in range(len(places)))
 
 
 #: A form in coordinates, and its number; the law of a leaf, None for half-spaces, with its bounds on both sides.
