@@ -259,35 +259,28 @@ HOLE = "\0"
 _Column = tuple[Sequence[Cell | None], NumberList]
 
 
-class RowTexts:
-    """The JSON texts of the rows of a table whose rows are all decided."""
+def row_texts(
+    rows: PackedRows,
+    decided: DecidedRows,
+    inputs: int,
+    outputs: int,
+    shared: Callable[[Row, RowOutcome], dict[str, Any]],
+) -> Iterator[str]:
+    """Yield each of `rows`, which are all `decided`, as JSON text.
 
-    def __init__(self, rows: PackedRows, decided: DecidedRows, inputs: int, outputs: int) -> None:
-        self._rows = rows
-        self._decided = decided
-        self._inputs = inputs
-        self._outputs = outputs
-
-    def texts(self, shared: Callable[[Row, RowOutcome], dict[str, Any]]) -> Iterator[str]:
-        """Yield each row as JSON text.
-
-        `shared` returns the JSON data that all rows with an equal outcome share. In this data, placeholders stand for
-        the input, the output and the number of the row, in this order.
-        """
-        outcomes, places = self._decided.outcomes
-        columns = self._rows.columns
-        shapes = [""] * len(outcomes)
-        rows = zip(
-            places,
-            _lists(columns[: self._inputs]),
-            _lists(columns[self._inputs : self._inputs + self._outputs]),
-            strict=False,  # the column of what is absent is infinite
-        )
-        for number, (shape, inputs, outputs) in enumerate(rows, start=1):
-            if not shapes[shape]:
-                row = self._rows[number - 1]
-                shapes[shape] = encode(shared(row, outcomes[shape])).replace("%", "%%").replace(encode(HOLE), "%s")
-            yield shapes[shape] % (inputs, outputs, number)
+    The first columns of `rows` are as many as `inputs` says, and those after them as many as `outputs`. `shared`
+    returns the JSON data that all rows with an equal outcome share. In this data, placeholders stand for the input, the
+    output and the number of the row, in this order.
+    """
+    outcomes, places = decided.outcomes
+    shapes = [""] * len(outcomes)
+    given, stated = _lists(rows.columns[:inputs]), _lists(rows.columns[inputs : inputs + outputs])
+    # The column of what is absent is infinite.
+    for number, (shape, first, second) in enumerate(zip(places, given, stated, strict=False), start=1):
+        if not shapes[shape]:
+            row = rows[number - 1]
+            shapes[shape] = encode(shared(row, outcomes[shape])).replace("%", "%%").replace(encode(HOLE), "%s")
+        yield shapes[shape] % (first, second, number)
 
 
 def _lists(columns: Sequence[_Column]) -> Iterator[str]:

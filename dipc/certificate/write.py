@@ -16,7 +16,6 @@ from dipc.certificate.answers import with_answers
 from dipc.certificate.data import (
     HOLE,
     FunctionData,
-    RowTexts,
     Uncertified,
     as_read,
     claim_data,
@@ -26,6 +25,7 @@ from dipc.certificate.data import (
     own_cells,
     rational,
     require_known_laws,
+    row_texts,
     seal,
     sealed,
     table_data,
@@ -107,7 +107,7 @@ class _Writer:
     def encoded_fields(self, verdict: Verdict, tool: str) -> dict[str, str | list[str]]:
         named, table = self.question.program, self.question.table
         columns = packed(table.rows, len(named.inputs), len(named.outputs))
-        rows = list(RowTexts(columns, self.rows, len(named.inputs), len(named.outputs)).texts(self._shared))
+        rows = list(row_texts(columns, self.rows, len(named.inputs), len(named.outputs), self._shared))
         document = {
             **headed(About.ROWS, named, tool, verdict),
             "table": table_data(named, table),

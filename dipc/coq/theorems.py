@@ -89,7 +89,7 @@ def write_theorems(document: Document, budget: Budget) -> CoqFile:
     kinds = [name for name, part in (("proved", document.proved), ("refuted", document.refuted)) if part is not None]
     for part, kind in zip(document.constituents, kinds or ["certificate"], strict=True):
         prefix = f"{kind}_o" if several else "o"
-        context = _Context.read(part.data)
+        context = _Context(part.data, read_intervals(part.data["claim"]["eps"]))
         if several:
             blocks.append(f"(* === {kind}: {_comment(part.program.name)} === *)")
         uses = _uses(part.data)
@@ -294,10 +294,6 @@ class _Factor:
 class _Context:
     data: Mapping[str, Any]
     intervals: tuple[Interval, ...]
-
-    @staticmethod
-    def read(data: Mapping[str, Any]) -> _Context:
-        return _Context(data, read_intervals(data["claim"]["eps"]))
 
     def probability(self, place: int) -> Closed:
         value = self.data["probabilities"][place]
