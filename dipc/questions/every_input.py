@@ -61,7 +61,7 @@ from dipc.rules.exchange import classes_up_to_exchange
 from dipc.rules.facets import FacetMetric, choices, facet_metric, facets
 from dipc.rules.goal import ConvexClass, Goal, Proof, Setting, has_static_facets, near_answers, stated_goal
 from dipc.rules.halfspaces import GAMMA, SlackBound, at_alpha, inwards, point_at, step_of
-from dipc.rules.input_classes import InputClass, Section, classes, finite_cases, same_answers
+from dipc.rules.input_classes import Conjunction, InputClass, classes, finite_cases, same_answers
 from dipc.rules.renaming import Pattern, PatternFinder
 from dipc.rules.rule import (
     BetaSummand,
@@ -163,7 +163,7 @@ class EveryInput(Source):
         self.exits: ExitFinder = (
             like.exits if like is not None and like.near == self.near else ExitFinder(program, self.near)
         )
-        self._known_sides: dict[Section, Sequence[tuple[Constraint, Affine]]] = {}
+        self._known_sides: dict[tuple[Conjunction, ...], Sequence[tuple[Constraint, Affine]]] = {}
         self._patterns = PatternFinder(frozenset(self.ideal.whole_inputs))
         #: By the key of a pattern, a class that was proved.
         self._proved: dict[object, tuple[Pattern, ClassResult]] = {}
@@ -365,11 +365,11 @@ class EveryInput(Source):
         """True if alpha is 0, so that the claim is about inputs at any distance from other answers."""
         return not self.claim.at_distance and not self.claim.alpha_number()
 
-    def _sides_of(self, section: Section) -> Sequence[tuple[Constraint, Affine]]:
+    def _sides_of(self, section: tuple[Conjunction, ...]) -> Sequence[tuple[Constraint, Affine]]:
         if section not in self._known_sides:
-            instead = [Region(guards, ()) for guards in section.instead]
-            sides = facets(Region(section.guards, ()), instead, self.metric)
-            self._known_sides[section] = tuple(zip(section.guards, sides, strict=True))
+            own, *instead = [Region(guards, ()) for guards in section]
+            sides = facets(own, instead, self.metric)
+            self._known_sides[section] = tuple(zip(own.guards, sides, strict=True))
         return self._known_sides[section]
 
     @cached_property

@@ -21,7 +21,6 @@ that it releases.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 from dipc.chain.chain import ExitState
@@ -30,9 +29,10 @@ from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Infeasible, solution
 from dipc.measure.event import Noise
 from dipc.rules.centered_exits import CenteredExit, NoiseComponent, is_whole
+from dipc.rules.goal import Goal
 from dipc.rules.halfspaces import GAMMA
 from dipc.rules.least_slacks import least_slacks
-from dipc.rules.rule import Bounds, Instance, Rule
+from dipc.rules.rule import Bounds, Rule
 from dipc.text.core import Value
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -198,11 +198,13 @@ def _has_finite_outputs(state: ExitState, answer: Mapping[int, Value | Affine | 
     return all(value == wanted for value, wanted in pairs if as_form(value) is None or as_form(wanted) is None)
 
 
-def _bounds(instance: Instance) -> Bounds | None:
-    distances = instance.distances
-    least = distances.gamma_base + (distances.start or 0) * distances.gamma_rate
-    near = instance.find_near(least) if distances.gamma_rate >= 0 else None
-    return None if near is None else Bounds(least_slacks(replace(instance, exits=[near])).functions, None)
+def _bounds(goal: Goal) -> Bounds | None:
+    required, inputs = goal.required, goal.convex.inputs
+    if required.gamma_rate < 0:
+        return None
+    least = required.gamma_base + (required.start or 0) * required.gamma_rate
+    near = near_whatever(*goal.setting.exits.ends(inputs.finite, inputs.region), goal.convex.guards, least)
+    return None if near is None else Bounds(least_slacks(goal, [near]).functions, None)
 
 
 CLAMPS = Rule("one event of the noises, whatever exit is taken", _bounds)

@@ -16,30 +16,31 @@ from dipc.chain.state import Affine
 from dipc.decide.obligation import Bound, Share
 from dipc.measure.event import Event
 from dipc.rules.centered_exits import NoiseComponent
+from dipc.rules.goal import Goal
 from dipc.rules.halfspaces import SlackBound, has_gamma
-from dipc.rules.least_slacks import is_constant, slack_bound
-from dipc.rules.rule import Bounds, Derivation, Farkas, Instance, Rule
+from dipc.rules.least_slacks import is_constant
+from dipc.rules.rule import Bounds, Derivation, Farkas, Rule
 
 _ONE = ExpPoly.ONE
 
 
-def complement(instance: Instance) -> Bounds | None:
+def complement(goal: Goal) -> Bounds | None:
     """Return the bound 1 - Σ weight·Pr over the exits to wrong answers, with each Pr at an upper bound of its slacks.
 
-    The exits are those of `instance` to other answers than that of its class. The result is None if these exits are not
+    The exits are those of `goal` to other answers than that of its class. The result is None if these exits are not
     known, or if a distance is open and a weight depends on eps.
     """
-    distances = instance.distances
-    if instance.other_exits is None:
+    distances = goal.required
+    if goal.other_exits is None:
         return None
     shares: list[Share] = []
     evidence: list[SlackBound] = []
-    for centered in instance.possible_other_exits:
+    for centered in goal.other_exits:
         if distances.is_open and centered.weight is not None and not is_constant(centered.weight):
             return None
         # A component of integer noise depends on eps alone; without it the event is only more probable.
         components = [component for component in centered.parts if component.scales or not distances.is_open]
-        bounded = [widest(component, instance) for component in components]
+        bounded = [widest(component, goal) for component in components]
         weight = _ONE if centered.weight is None else centered.weight
         shares.append(Share(-weight, tuple([event for event, _ in bounded])))
         evidence += [slack for _, slacks in bounded for slack in slacks]
@@ -50,19 +51,19 @@ def complement(instance: Instance) -> Bounds | None:
 COMPLEMENT = Rule("1 minus the other answers, each slack at its greatest", complement, of_others=True)
 
 
-def widest(component: NoiseComponent, instance: Instance) -> tuple[Event, tuple[SlackBound, ...]]:
-    """Return (an event that contains `component` at every input of `instance`, bounds that prove this).
+def widest(component: NoiseComponent, goal: Goal) -> tuple[Event, tuple[SlackBound, ...]]:
+    """Return (an event that contains `component` at every input of the class of `goal`, bounds that prove this).
 
     In the event, each slack has an upper bound as its value; constraints whose slack has no upper bound are left out.
-    Each bound is a lower bound of a negated slack, from the facets of the instance. If a distance is open, -slack >=
+    Each bound is a lower bound of a negated slack, from the facets of the class. If a distance is open, -slack >=
     base + distance·slope is used only if base >= 0, and the event has the slack -distance·slope.
     """
-    distances = instance.distances
+    distances = goal.required
     kept: list[Affine] = []
     slacks: list[SlackBound] = []
     for half in component.halfspaces:
         assert not has_gamma(half), "outputs are finite"
-        bound = slack_bound(-half, instance.facets, distances, instance.whole)
+        bound = goal.slack_bound(-half)
         if bound is not None and (not distances.is_open or bound.base >= 0):
             kept.append(half)
             slacks.append(bound)

@@ -45,7 +45,7 @@ from dipc.rules.input_classes import InputClass
 from dipc.rules.joint_tails import JOINT_TAILS
 from dipc.rules.least_slacks import LEAST_SLACKS, is_constant, joint_evidence
 from dipc.rules.log_concave import CORNERS
-from dipc.rules.rule import Bounds, Derivation, Farkas, Instance, Rule
+from dipc.rules.rule import Bounds, Derivation, Farkas, Rule
 from dipc.rules.vertices import VERTICES
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Infinite, Limit, limit_at_infinity, limit_at_zero
@@ -145,26 +145,26 @@ def _with_near_outputs(centered: CenteredExit, gamma: Fraction, whole: frozenset
 Values = Mapping[Closed, Fraction]
 
 
-def with_extreme_weights(rule: Rule, instance: Instance, limits: Limits) -> Bounds | None:
-    """Return the bounds that `rule` gives for `instance`, or None if it gives none.
+def with_extreme_weights(rule: Rule, goal: Goal) -> Bounds | None:
+    """Return the bounds that `rule` gives for `goal`, or None if it gives none.
 
     If a distance is open and weights depend on eps, the weights are on a segment (see `ends`). The rule is then applied
-    to the weights at both ends of the segment, and all bounds are returned. The segment is proved within `limits`.
+    to the weights at both ends of the segment, and all bounds are returned.
     """
-    exits = instance.other_exits if rule.of_others else instance.exits
+    exits = goal.other_exits if rule.of_others else goal.exits
     if exits is None:
         return None
-    points = ends(exits, limits) if instance.distances.is_open else None
+    points = ends(exits, goal.setting.program.limits) if goal.required.is_open else None
     if points is None:
-        return rule.bounds(instance)
-    each = [rule.bounds(instance.weighted(values)) for values in points]
+        return rule.bounds(goal)
+    each = [rule.bounds(goal.weighted(values)) for values in points]
     functions = [bounds.functions for bounds in each if bounds is not None and bounds.functions]
     if len(functions) < len(points):
         return None
     every = dict.fromkeys(function for some in functions for function in some)
     evidence = [bounds.evidence for bounds in each if bounds is not None]
     tails = any(isinstance(one, Farkas) and one.derivation is Derivation.TAILS for one in evidence)
-    return Bounds(tuple(every), None if tails else joint_evidence(instance))
+    return Bounds(tuple(every), None if tails else joint_evidence(goal))
 
 
 def ends(exits: Iterable[CenteredExit], limits: Limits) -> tuple[Values, Values] | None:
@@ -237,10 +237,10 @@ def united_proofs(goal: Goal) -> Iterator[Proof]:
         restated = goal if required is goal.required else goal.requiring(required)
         if required.beta is None or restated.empty is not None:
             continue
-        united = goal.united if restated is goal else goal.united.at_distances(required)
+        united = goal.united if restated is goal else goal.united.requiring(required)
         certified = is_certified(claim, goal.required, required)
         for rule in UNITED:
-            bounds = with_extreme_weights(rule, united, setting.program.limits)
+            bounds = with_extreme_weights(rule, united)
             if bounds is not None:
                 yield _proof(restated, f"{rule.name}, of united ways", bounds, certified=certified)
 
@@ -327,7 +327,7 @@ def proved_in_parts(goal: Goal) -> Asking[list[Proof] | None]:
         if established is not None:
             every.append(established)
             continue
-        signed = by_signs(convex, of_part.instance.forms)
+        signed = by_signs(convex, of_part.forms)
         for each in signed:
             established = yield from established_as_a_whole(stated_goal(setting, each))
             if established is None:
@@ -410,8 +410,7 @@ def _least_of_parts(goal: Goal, needed: Needed, enough: Fraction) -> CoveringPro
         best = CoveringProofs(None, ()) if convex == goal.convex else _least_of_whole(of_part, needed, enough)
         if best.needed is None or best.needed > enough:
             signed = [
-                _least_of_whole(stated_goal(setting, each), needed, enough)
-                for each in by_signs(convex, of_part.instance.forms)
+                _least_of_whole(stated_goal(setting, each), needed, enough) for each in by_signs(convex, of_part.forms)
             ]
             if signed and (choice := CoveringProofs.all_of(signed)).is_less(best):
                 best = choice

@@ -35,7 +35,7 @@ from dipc.frozen import frozen
 from dipc.program.ideal import Ideal, Region
 from dipc.program.metric import InputSet
 from dipc.rules.centered_exits import ExitFinder
-from dipc.rules.input_classes import InputClass, Section
+from dipc.rules.input_classes import InputClass
 
 #: The most classes, one of each kind, that are examined.
 _MOST = 20_000
@@ -125,7 +125,7 @@ def _classes(ideal: Ideal, series: Series, groups: _Groups, alone: bool) -> Iter
     integral = len(whole) == len(ideal.symbolic_inputs)
     answer = tuple([series.outputs[slot] for slot in ideal.program.core.outputs])
     shortened = ([irredundant(path) for path in paths] for paths in series.segments)
-    sections = [[Section(path, tuple([p for p in paths if p is not path])) for path in paths] for paths in shortened]
+    sections = [[(path, *[p for p in paths if p is not path]) for path in paths] for paths in shortened]
     each = [combinations_with_replacement(range(len(series.segments[group[0]])), len(group)) for group in groups]
     for choice in product(*each):
         taken = {
@@ -134,7 +134,7 @@ def _classes(ideal: Ideal, series: Series, groups: _Groups, alone: bool) -> Iter
             for n, place in zip(group, places, strict=True)
         }
         chosen = tuple([each[taken[number]] for number, each in enumerate(sections)])
-        guards = irredundant(tuple(dict.fromkeys(guard for section in chosen for guard in section.guards)))
+        guards = irredundant(tuple(dict.fromkeys(guard for guards, *_ in chosen for guard in guards)))
         if InputSet(guards, whole, ideal.program.limits.branches).is_empty:
             continue
         region = Region(guards, answer)

@@ -7,26 +7,24 @@ from dataclasses import field, replace
 from fractions import Fraction
 from functools import cached_property
 
-from dipc.algebra.exppoly import ClosedForm
+from dipc.algebra.exppoly import Closed, ClosedForm
 from dipc.algebra.limits import Undecided
-from dipc.chain.state import Affine, Constraint
+from dipc.chain.state import Affine, Constraint, contradict
 from dipc.decide.obligation import Obligation
 from dipc.frozen import frozen
 from dipc.program.ideal import Ideal
 from dipc.program.metric import Norm
 from dipc.program.nearness import Nearness
 from dipc.program.program import Program
-from dipc.rules.centered_exits import CenteredExit, ExitFinder
-from dipc.rules.clamps import near_whatever
+from dipc.rules.centered_exits import CenteredExit, ExitFinder, united, with_weights
 from dipc.rules.class_claim import ClassClaim, products
 from dipc.rules.facets import FacetMetric
-from dipc.rules.halfspaces import SlackBound, greatest_alpha, point_at, step_of
+from dipc.rules.halfspaces import SlackBound, greatest_alpha, has_gamma, point_at, step_of
 from dipc.rules.input_classes import InputClass, NearAnswers, metric_excerpt
-from dipc.rules.least_slacks import LEAST_SLACKS, Lower
+from dipc.rules.least_slacks import LEAST_SLACKS, Lower, slack_bound
 from dipc.rules.rule import (
     BoundEvidence,
     Bounds,
-    Instance,
     ProofStep,
     Requirement,
     Rule,
@@ -170,54 +168,96 @@ def near_answers(ideal: Ideal, claim: ClassClaim) -> NearAnswers | None:
     return NearAnswers(ideal, claim.requirement().gamma_base)
 
 
+#: A function that changes exits, but for no input the sum of weight·Pr[event] over those that the input can take.
+Rewriting = Callable[[Sequence[CenteredExit]], Sequence[CenteredExit]]
+
+
 class Goal:
     """The statement to prove about one convex class: Pr[right answer] >= 1 - beta for all its inputs.
 
     `setting` has the data that all classes share, `convex` is the class, and `required` has alpha, gamma and beta. The
     goal holds if, for some rule, all obligations of the rule's bounds hold. The bounds of each rule are computed once.
+
+    Invariant: for each input u of the class, the probability of the answer is the sum of weight·Pr[event] over the
+    `exits` whose guards hold at u.
     """
 
-    def __init__(self, setting: Setting, convex: ConvexClass, required: Requirement) -> None:
+    def __init__(
+        self,
+        setting: Setting,
+        convex: ConvexClass,
+        required: Requirement,
+        origin: Goal | None = None,
+        rewriting: Rewriting = tuple,
+    ) -> None:
+        """Make the goal to prove `required` for the class `convex` of the question with the data `setting`.
+
+        Its exits are those of `convex`, or, with an `origin`, those that `rewriting` makes of the exits of `origin`.
+        """
         self.setting = setting
         self.convex = convex
         self.required = required
+        self._origin = origin
+        self._rewriting = rewriting
         self._known: dict[str, Bounds | None] = {}
 
     def __reduce__(self) -> tuple[type[Goal], tuple[Setting, ConvexClass, Requirement]]:
-        # What is cached may refer to functions, and is found again.
+        # What is cached may refer to functions, and is found again. Proofs are of goals whose exits are not rewritten.
         return Goal, (self.setting, self.convex, self.required)
 
     def requiring(self, required: Requirement) -> Goal:
-        """Return the goal for this class with the requirement `required`."""
-        return Goal(self.setting, self.convex, required)
+        """Return the goal for this class and these exits with the requirement `required`."""
+        return Goal(self.setting, self.convex, required, self)
 
     @cached_property
-    def instance(self) -> Instance:
-        """The data for the rules: the exits, facets, guards and distances of the goal's class."""
-        convex, setting = self.convex, self.setting
-        inputs = convex.inputs
-        return Instance(
-            convex.exits,
-            convex.facets,
-            self.required,
-            setting.slots,
-            inputs.whole,
-            convex.guards,
-            lambda: setting.exits.other_exits(inputs.finite, inputs.region),
-            find_near=lambda gamma: near_whatever(
-                *setting.exits.ends(inputs.finite, inputs.region), convex.guards, gamma
-            ),
-        )
+    def united(self) -> Goal:
+        """The goal after exits that differ in a single comparison are united."""
+        intervals, limits = self.setting.claim.intervals, self.setting.program.limits
+        return Goal(self.setting, self.convex, self.required, self, lambda exits: united(exits, intervals, limits))
+
+    def weighted(self, values: Mapping[Closed, Fraction]) -> Goal:
+        """Return the goal with each weight of an exit replaced by its number in `values`."""
+        return Goal(self.setting, self.convex, self.required, self, lambda exits: with_weights(exits, values))
 
     @cached_property
-    def united(self) -> Instance:
-        """The `instance` after exits that differ in a single comparison are united."""
-        return self.instance.united(self.setting.claim.intervals, self.setting.program.limits)
+    def exits(self) -> Sequence[CenteredExit]:
+        """All exits to the right answer."""
+        return self.convex.exits if self._origin is None else self._rewriting(self._origin.exits)
+
+    @cached_property
+    def other_exits(self) -> Sequence[CenteredExit] | None:
+        """The exits to other answers whose guards some input of the class may satisfy, or None if they are not known.
+
+        They are not known if an output is not of finite type, or if there are too many exits. Raises Undecided past a
+        limit.
+        """
+        if self._origin is not None:
+            return self._origin.other_exits and self._rewriting(self._origin.other_exits)
+        every, guards = self._exits_to_others, self.convex.guards
+        return every and [each for each in every if not contradict([*guards, *each.guards])]
+
+    @cached_property
+    def _exits_to_others(self) -> Sequence[CenteredExit] | None:
+        inputs = self.convex.inputs
+        return self.setting.exits.other_exits(inputs.finite, inputs.region)
+
+    @cached_property
+    def forms(self) -> Sequence[Affine]:
+        """The slacks of all events of all exits, to the right answer and to others, before any exits were rewritten."""
+        if self._origin is not None:
+            return self._origin.forms
+        parts = (part for centered in (*self.exits, *(self._exits_to_others or ())) for part in centered.parts)
+        halves = (half for part in parts for half in part.halfspaces if half.inputs and not has_gamma(half))
+        return list(dict.fromkeys(half.noiseless for half in halves))
+
+    def slack_bound(self, half: Affine) -> SlackBound | None:
+        """Return the best lower bound of the slack of `half` that the facets prove, or None if they prove none."""
+        return slack_bound(half, self.convex.facets, self.required, self.convex.inputs.whole)
 
     def bounds(self, rule: Rule) -> Bounds | None:
         """Return the bounds that `rule` gives for the goal, or None if it does not apply."""
         if rule.name not in self._known:
-            bounds = rule.bounds(self.instance)
+            bounds = rule.bounds(self)
             if isinstance(bounds, Lower) and self.convex.inputs.incomplete:
                 bounds = replace(bounds, lost=bounds.lost or "some paths to the answer are left out")
             self._known[rule.name] = bounds

@@ -47,15 +47,8 @@ from dipc.text.program import CoreProgram, Gap
 _ZERO = Fraction(0)
 
 
-@frozen
-class Section:
-    """A group of a region's `guards`, with conjunctions `instead` that could replace it and keep the answer.
-
-    Det gives the answer of the region exactly where, in every section, the guards hold or one of the conjunctions does.
-    """
-
-    guards: tuple[Constraint, ...]
-    instead: tuple[tuple[Constraint, ...], ...]
+#: Constraints that all have to hold.
+Conjunction = tuple[Constraint, ...]
 
 
 @frozen
@@ -76,8 +69,9 @@ class InputClass:
       not hold.
 
     A class can represent `count` regions that an exchange of inputs maps into each other. It then has no `others` and
-    `rivals`, which would be too many. Instead, `sections` has the guards of its region in groups, each with the
-    conjunctions that could replace the group.
+    `rivals`, which would be too many. Instead, it has `sections`: each starts with some guards of the region, followed
+    by the conjunctions that could replace them. Det gives the answer of the region exactly where, in every section, one
+    of the conjunctions holds.
     """
 
     finite: Mapping[int, Value]
@@ -91,7 +85,7 @@ class InputClass:
     whole: frozenset[int]
     integral: bool
     count: int = 1
-    sections: tuple[Section, ...] = ()
+    sections: tuple[tuple[Conjunction, ...], ...] = ()
     incomplete: bool = False
     outside: tuple[Region, ...] = ()
 

@@ -29,8 +29,8 @@ from dipc.rules.complement import complement
 from dipc.rules.goal import ConvexClass, Goal, Proof
 from dipc.rules.halfspaces import step_of, still
 from dipc.rules.joint_tails import joint_tails
-from dipc.rules.least_slacks import least_slacks, slack_bound
-from dipc.rules.rule import Bounds, Derivation, Farkas, Instance, Requirement
+from dipc.rules.least_slacks import LEAST_SLACKS, least_slacks
+from dipc.rules.rule import Bounds, Derivation, Farkas, Requirement
 from dipc.rules.vertices import vertices
 from dipc.sign.partial_sums import has_nonnegative_partial_sums
 from dipc.sign.piecewise import proved_quotient
@@ -89,7 +89,7 @@ class _Ratio:
         return result
 
 
-_Bounding = Callable[[Instance], Bounds | None]
+_Bounding = Callable[[Goal], Bounds | None]
 
 
 def _start_of_all(goal: Goal, distances: Requirement) -> int | None:
@@ -137,7 +137,7 @@ def _bounds_from(
     Raises Undecided if no d is found.
     """
     while start <= MOST_SINGLE:
-        bounds = rule(goal.united.at_distances(replace(distances, start=start, further=further)))
+        bounds = rule(goal.united.requiring(replace(distances, start=start, further=further)))
         try:
             return start, [] if bounds is None else [_ratio(goal, function, start) for function in bounds.functions]
         except lattice.Unsettled as small:
@@ -229,21 +229,21 @@ def _less(rate: Fraction) -> ExpPoly:
     return ExpPoly.ONE - ExpPoly.term(1, 0, -rate)
 
 
-def _unions(instance: Instance) -> Bounds | None:
-    """Return a lower bound of the probability for `instance`, measuring only small groups of related noises.
+def _unions(goal: Goal) -> Bounds | None:
+    """Return a lower bound of the probability for `goal`, measuring only small groups of related noises.
 
     A group of more than `_MOST_NOISES` noises is replaced by a union bound: the probability that some half-space of the
     group fails is at most the sum of the probabilities with which each of them fails. The result is None unless each
     exit in the bound has exactly one such group.
     """
-    distances, shares = instance.distances, []
-    for centered in instance.exits:
+    distances, shares = goal.required, []
+    for centered in goal.exits:
         kept = tuple([joint for joint in centered.parts if len(joint.noises) <= _MOST_NOISES])
-        for share in least_slacks(replace(instance, exits=[replace(centered, parts=kept)])).bound.shares:
+        for share in least_slacks(goal, [replace(centered, parts=kept)]).bound.shares:
             if len(kept) != len(centered.parts) - 1:
                 return None
             (large,) = [joint for joint in centered.parts if joint not in kept]
-            slacks = [slack_bound(half, instance.facets, distances, instance.whole) for half in large.halfspaces]
+            slacks = [goal.slack_bound(half) for half in large.halfspaces]
             missed = [
                 _missed(large, half, distances.level(slack))
                 for half, slack in zip(large.halfspaces, slacks, strict=True)
@@ -269,7 +269,7 @@ def _missed(component: NoiseComponent, half: Affine, level: Level) -> Event:
 
 
 #: The rules whose bounds are tried, cheapest first.
-_RULES: tuple[_Bounding, ...] = (least_slacks, CLAMPS.bounds, _unions, complement, vertices, joint_tails)
+_RULES: tuple[_Bounding, ...] = (LEAST_SLACKS.bounds, CLAMPS.bounds, _unions, complement, vertices, joint_tails)
 
 
 # --- one distance after the other -------------------------------------------------------------------

@@ -21,9 +21,10 @@ from dipc.measure.measure import measure
 from dipc.noise.laws import law_of
 from dipc.rules.centered_exits import NoiseComponent
 from dipc.rules.complement import widest
+from dipc.rules.goal import Goal
 from dipc.rules.halfspaces import has_gamma
-from dipc.rules.least_slacks import is_constant, joint_evidence, slack_bound
-from dipc.rules.rule import Bounds, Derivation, Instance, Rule
+from dipc.rules.least_slacks import is_constant, joint_evidence
+from dipc.rules.rule import Bounds, Derivation, Rule
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -31,24 +32,24 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 _TAIL = NoiseComponent((Noise(law_of("Lap"), _ONE, _ZERO),), (Affine.noise(0),))
 
 
-def joint_tails(instance: Instance) -> Bounds | None:
+def joint_tails(goal: Goal) -> Bounds | None:
     """Return the bound 1 - Σ weight·Pr over the exits to wrong answers, with the tails in each exit bounded together.
 
-    The exits are those of `instance` to other answers than that of its class. The result is None if these exits are not
+    The exits are those of `goal` to other answers than that of its class. The result is None if these exits are not
     known, if no exit has two tails, or if a distance is open and a weight depends on eps.
     """
-    distances = instance.distances
+    distances = goal.required
     shares: list[Share] = []
     totals: list[Affine] = []
-    for centered in instance.possible_other_exits:
+    for centered in goal.other_exits or ():
         if distances.is_open and centered.weight is not None and not is_constant(centered.weight):
             return None
         components = [component for component in centered.parts if component.scales or not distances.is_open]
-        tails = [component for component in components if is_tail(component) and _is_far(component, instance)]
-        amount = slack_bound(total_of(tails), instance.facets, distances, instance.whole) if len(tails) > 1 else None
+        tails = [component for component in components if is_tail(component) and _is_far(component, goal)]
+        amount = goal.slack_bound(total_of(tails)) if len(tails) > 1 else None
         if amount is None or not distances.is_nonnegative(amount):
             tails = []
-        events = [widest(component, instance)[0] for component in components if component not in tails]
+        events = [widest(component, goal)[0] for component in components if component not in tails]
         weight: Closed = ExpPoly.ONE if centered.weight is None else centered.weight
         if tails:
             assert amount is not None
@@ -59,7 +60,7 @@ def joint_tails(instance: Instance) -> Bounds | None:
         shares.append(Share(-weight, tuple(events)))
     if not totals:
         return None
-    return Bounds((Bound(tuple(shares), _ONE),), joint_evidence(instance, totals, Derivation.TAILS))
+    return Bounds((Bound(tuple(shares), _ONE),), joint_evidence(goal, totals, Derivation.TAILS))
 
 
 JOINT_TAILS = Rule("the tails of all other answers together", joint_tails, of_others=True)
@@ -80,10 +81,10 @@ def is_tail(component: NoiseComponent) -> bool:
     return component.continuous or (abs(c) == 1 and all(number.denominator == 1 for number in numbers))
 
 
-def _is_far(component: NoiseComponent, instance: Instance) -> bool:
-    """Return True if the slack of `component` is proved to be at most 0 for all inputs of `instance`."""
-    slack = slack_bound(-component.halfspaces[0], instance.facets, instance.distances, instance.whole)
-    return slack is not None and instance.distances.is_nonnegative(slack)
+def _is_far(component: NoiseComponent, goal: Goal) -> bool:
+    """Return True if the slack of `component` is proved to be at most 0 for all inputs of the class of `goal`."""
+    slack = goal.slack_bound(-component.halfspaces[0])
+    return slack is not None and goal.required.is_nonnegative(slack)
 
 
 def total_of(tails: Sequence[NoiseComponent]) -> Affine:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
 from math import ceil, gcd, lcm
+from typing import TYPE_CHECKING
 
 from dipc.algebra.exppoly import Closed, Quotient
 from dipc.chain.state import Affine
@@ -23,7 +24,10 @@ from dipc.rules.halfspaces import (
     single_bounds,
     slack,
 )
-from dipc.rules.rule import Bounds, Derivation, Farkas, Instance, Requirement, Rule
+from dipc.rules.rule import Bounds, Derivation, Farkas, Requirement, Rule
+
+if TYPE_CHECKING:
+    from dipc.rules.goal import Goal
 
 
 @frozen
@@ -59,8 +63,10 @@ Bounding = Callable[[Affine, Sequence[Affine], Fraction | None], SlackBound | No
 _Slacks = Mapping[Affine, SlackBound | None]
 
 
-def least_slacks(instance: Instance) -> Lower:
-    """Return the bound Σ weight·Pr over the exits of `instance` to the right answer, with each slack at its least.
+def least_slacks(goal: Goal, exits: Sequence[CenteredExit]) -> Lower:
+    """Return the bound Σ weight·Pr over `exits` with each slack at its least behind the facets of `goal`.
+
+    The exits are to the right answer.
 
     **Lemma.** Pr[A_1·N + s_1 >= 0, …, A_n·N + s_n >= 0] never decreases when a slack grows, as the event, a set of
     values of N, only grows. Exits exclude each other and their weights are not negative. Therefore Σ weight·Pr at lower
@@ -71,17 +77,17 @@ def least_slacks(instance: Instance) -> Lower:
     an exit with base < 0 is left out. Exits are also left out if their weight, or one of their integer noises, depends
     on eps alone.
     """
-    exits, distances = instance.exits, instance.distances
+    facets, distances = goal.convex.facets, goal.required
     parts = [[half for component in centered.parts for half in component.halfspaces] for centered in exits]
     every = dict.fromkeys(form for centered, own in zip(exits, parts, strict=True) for form in (*centered.points, *own))
     noisy = dict.fromkeys(chain.from_iterable(parts))
-    single = single_bounds(instance.facets)
-    slacks = _bounded(every, instance, lambda form, _, alpha: single(form, alpha))
-    corner = _corner(noisy, slacks, instance)
+    single = single_bounds(facets)
+    slacks = _bounded(every, goal, lambda form, _, alpha: single(form, alpha))
+    corner = _corner(noisy, slacks, goal)
     # If one input attains the bounds of all slacks, no slack has a better bound.
-    if (corner is None or None in slacks.values()) and len(instance.facets) > 1:
-        slacks = _bounded(every, instance, best_bound)
-        corner = _corner(noisy, slacks, instance)
+    if (corner is None or None in slacks.values()) and len(facets) > 1:
+        slacks = _bounded(every, goal, best_bound)
+        corner = _corner(noisy, slacks, goal)
     shares: list[Share] = []
     evidence: list[SlackBound] = []
     lost: list[str] = []
@@ -114,11 +120,11 @@ def least_slacks(instance: Instance) -> Lower:
     )
 
 
-LEAST_SLACKS = Rule("each slack at its least", least_slacks)
+LEAST_SLACKS = Rule("each slack at its least", lambda goal: least_slacks(goal, goal.exits))
 
 
-def _bounded(halves: Iterable[Affine], instance: Instance, bounding: Bounding) -> _Slacks:
-    facets, distances, whole = instance.facets, instance.distances, instance.whole
+def _bounded(halves: Iterable[Affine], goal: Goal, bounding: Bounding) -> _Slacks:
+    facets, distances, whole = goal.convex.facets, goal.required, goal.convex.inputs.whole
     return {half: slack_bound(half, facets, distances, whole, bounding=bounding) for half in halves}
 
 
@@ -158,14 +164,14 @@ def _tight(noisy: Iterable[Affine], slacks: _Slacks) -> frozenset[int]:
     return frozenset([k for bound in map(slacks.get, noisy) if bound is not None for k in bound.tight])
 
 
-def _corner(noisy: Iterable[Affine], slacks: _Slacks, instance: Instance) -> Corner | None:
-    """Return an input of `instance` at which each slack in `noisy` is equal to its bound; None if none is found.
+def _corner(noisy: Iterable[Affine], slacks: _Slacks, goal: Goal) -> Corner | None:
+    """Return an input of the class of `goal` at which each slack in `noisy` is equal to its bound, or None.
 
     `slacks` has the bounds. If alpha is open, the input is a function of alpha, and None is returned if an input is an
     int.
     """
-    distances, whole = instance.distances, instance.whole
-    found = corner(instance.facets, _tight(noisy, slacks), instance.slots, distances.alpha)
+    distances, whole = goal.required, goal.convex.inputs.whole
+    found = corner(goal.convex.facets, _tight(noisy, slacks), goal.setting.slots, distances.alpha)
     if found is None or not whole:
         return found
     if distances.alpha is None:
@@ -204,17 +210,14 @@ def slack_bound(
     return SlackBound(form, bound.weights, base + distances.gamma_base, slope + distances.gamma_rate, 1)
 
 
-def joint_evidence(
-    instance: Instance, more: Iterable[Affine] = (), derivation: Derivation = Derivation.VERTICES
-) -> Farkas:
-    """Return evidence with bounds from below and above for all slacks of `instance`, and for the forms in `more`.
+def joint_evidence(goal: Goal, more: Iterable[Affine] = (), derivation: Derivation = Derivation.VERTICES) -> Farkas:
+    """Return evidence with bounds from below and above for all slacks of `goal`, and for the forms in `more`.
 
     It is for a rule whose bounds follow from several slacks at once; `derivation` names the way in which they follow.
-    All bounds are proved by the facets of the instance.
+    All bounds are proved by the facets of the goal's class.
     """
-    facets, distances = instance.facets, instance.distances
-    forms = dict.fromkeys(side for each in (*instance.forms, *more) for side in (each, -each))
-    slacks = [slack_bound(form, facets, distances, instance.whole) for form in forms]
+    forms = dict.fromkeys(side for each in (*goal.forms, *more) for side in (each, -each))
+    slacks = [goal.slack_bound(form) for form in forms]
     return Farkas(derivation, tuple([slack for slack in slacks if slack is not None]))
 
 

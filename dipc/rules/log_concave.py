@@ -23,8 +23,9 @@ from dipc.decide.obligation import Bound, Share
 from dipc.linear.halfspace import Halfspace, equation
 from dipc.linear.program import Infeasible, Least, minimum, solution
 from dipc.rules.centered_exits import CenteredExit
+from dipc.rules.goal import Goal
 from dipc.rules.halfspaces import GAMMA, at_alpha, best_bound, slack
-from dipc.rules.rule import Bounds, Instance, Rule
+from dipc.rules.rule import Bounds, Rule
 
 _ZERO = Fraction(0)
 
@@ -35,14 +36,14 @@ _MOST_CORNERS = 16
 Point = Mapping[int, Fraction]
 
 
-def corners(instance: Instance) -> Bounds | None:
+def corners(goal: Goal) -> Bounds | None:
     """Return bounds, one of which is at most the probability: sums of exits, each exit at a corner of the class.
 
     Different exits can be least at different corners, so that there is one bound for each choice of a corner for each
-    exit of `instance`. The result is None if a distance is open, a noise has no log-concave density, an output has no
+    exit of `goal`. The result is None if a distance is open, a noise has no log-concave density, an output has no
     noise, a slack has no lower bound, or there are too many choices.
     """
-    exits, facets, distances = instance.exits, instance.facets, instance.distances
+    exits, facets, distances, slots = goal.exits, goal.convex.facets, goal.required, goal.setting.slots
     alpha = distances.alpha
     if alpha is None or distances.is_open or not exits:
         return None
@@ -57,7 +58,7 @@ def corners(instance: Instance) -> Bounds | None:
     behind = _tightest(facets, alpha)
     each: list[list[Share]] = []
     for centered in exits:
-        points = _ends(centered, behind, instance.slots) or _corners(behind, instance.slots)
+        points = _ends(centered, behind, slots) or _corners(behind, slots)
         if points is None:
             return None
         each.append(list(dict.fromkeys(_share(centered, u, distances.gamma_base) for u in points)))

@@ -1,4 +1,4 @@
-"""The words of a proof rule: what it is given (`Instance`), what it returns (`Bounds`), and the evidence for that.
+"""The words of a proof rule: what it reads of a claim (`Requirement`), what it returns, and the evidence for that.
 
 To add a rule, write a file here with the rule, its lemma and the proof of the lemma in the docstring, and add a line to
 the list of `dipc.rules.every_rule`. `check`, `tighten`, `solve`, certificates and plots all try that list. A rule whose
@@ -8,28 +8,20 @@ Other rules return no evidence.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from enum import Enum, StrEnum
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dipc.algebra.exppoly import Closed
-from dipc.algebra.limits import Limits
-from dipc.chain.state import Affine, Constraint, contradict
 from dipc.decide.obligation import Obligation
-from dipc.frozen import LazyModule, frozen
+from dipc.frozen import frozen
 from dipc.measure.measure import Bound
-from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
 
 if TYPE_CHECKING:
-    from dipc.rules import centered_exits, halfspaces
+    from dipc.rules.centered_exits import Level
+    from dipc.rules.goal import Goal
     from dipc.rules.halfspaces import SlackBound
-else:
-    centered_exits = LazyModule("dipc.rules.centered_exits")
-    halfspaces = LazyModule("dipc.rules.halfspaces")
 
 
 class Variable(StrEnum):
@@ -141,7 +133,7 @@ class Requirement:
         """Return True if the lower bound `slack` of a slack is at least 0 at each of the claimed distances."""
         return slack.slope >= 0 and slack.base + (self.start or 0) * slack.slope >= 0
 
-    def level(self, slack: SlackBound) -> centered_exits.Level:
+    def level(self, slack: SlackBound) -> Level:
         """Return the pair (base, slope) with which an event represents a slack that has the lower bound `slack`.
 
         - Without an open distance, it is (the bound as a number, 0).
@@ -195,91 +187,9 @@ class BetaSummand(BoundEvidence):
     least: BetaForm | None
 
 
-@dataclass(frozen=True)
-class Instance:
-    """The input of a rule: the inputs that satisfy the `guards` and lie behind the `facets`, and the exits.
-
-    - `exits` are all exits to the right answer. `find_others()` returns the exits to other answers, or None if they are
-      not known.
-    - `distances` has the claim's alpha and gamma.
-    - `slots` are the inputs that are not of finite type, of which `whole` are ints.
-    - `slack_forms()` returns the slacks of the original instance. If this instance was not made from another one,
-      `slack_forms` is None.
-    - `find_near(gamma)` returns an event of noises in which the output is near det's, whichever exit is taken and for
-      every tolerance from `gamma` on. It returns None if no event is known.
-
-    Invariant: for each input u of the instance, the probability of the answer is the sum of weight·Pr[event] over the
-    exits whose guards hold at u.
-    """
-
-    exits: Sequence[centered_exits.CenteredExit]
-    facets: Sequence[Affine]
-    distances: Requirement
-    slots: Sequence[int] = ()
-    whole: frozenset[int] = frozenset()
-    guards: Sequence[Constraint] = ()
-    find_others: Callable[[], Sequence[centered_exits.CenteredExit] | None] = lambda: None
-    slack_forms: Callable[[], Sequence[Affine]] | None = None
-    find_near: Callable[[Fraction], centered_exits.CenteredExit | None] = lambda _: None
-
-    @cached_property
-    def other_exits(self) -> Sequence[centered_exits.CenteredExit] | None:
-        """All exits to other answers than that of the class, or None if they are not known.
-
-        They are not known if an output is not of finite type, or if there are too many exits. Raises Undecided past a
-        limit.
-        """
-        return self.find_others()
-
-    @cached_property
-    def possible_other_exits(self) -> Sequence[centered_exits.CenteredExit]:
-        """The elements of `other_exits` whose guards some input of the instance may satisfy.
-
-        There are none if `other_exits` is None.
-        """
-        return [each for each in self.other_exits or () if not contradict([*self.guards, *each.guards])]
-
-    @cached_property
-    def forms(self) -> Sequence[Affine]:
-        """The slacks of all events of all exits, to the right answer and to others, before any exits were united."""
-        if self.slack_forms is not None:
-            return self.slack_forms()
-        parts = (part for centered in (*self.exits, *(self.other_exits or ())) for part in centered.parts)
-        halves = (half for part in parts for half in part.halfspaces if half.inputs and not halfspaces.has_gamma(half))
-        return list(dict.fromkeys(half.noiseless for half in halves))
-
-    def united(self, intervals: tuple[Interval, ...], limits: Limits) -> Instance:
-        """Return the instance after exits that differ in a single comparison are united.
-
-        No probability changes. The new weights are not negative on `intervals` of eps; their signs are decided within
-        `limits`.
-        """
-        return replace(
-            self,
-            exits=centered_exits.united(self.exits, intervals, limits),
-            find_others=lambda: (
-                self.other_exits and centered_exits.united(self.possible_other_exits, intervals, limits)
-            ),
-            slack_forms=lambda: self.forms,
-        )
-
-    def weighted(self, values: Mapping[Closed, Fraction]) -> Instance:
-        """Return the instance with each weight of an exit replaced by its number in `values`."""
-        return replace(
-            self,
-            exits=centered_exits.with_weights(self.exits, values),
-            find_others=lambda: self.other_exits and centered_exits.with_weights(self.other_exits, values),
-            slack_forms=lambda: self.forms,
-        )
-
-    def at_distances(self, distances: Requirement) -> Instance:
-        """Return the instance for the alpha and gamma in `distances`."""
-        return replace(self, distances=distances, find_others=lambda: self.other_exits, slack_forms=lambda: self.forms)
-
-
 @frozen
 class Bounds:
-    """The result of a rule: at every input of the instance, the probability is at least one of the `functions`.
+    """The result of a rule: at every input of the goal's class, the probability is at least one of the `functions`.
 
     Which one may depend on the input, and on the value of the variable. The variable is distance·eps if a distance is
     open, and eps otherwise. For integer distances from a start on, the functions depend on eps and on the integer
@@ -292,12 +202,12 @@ class Bounds:
 
 @frozen
 class Rule:
-    """A proof rule: its `name`, and the function `bounds` from an instance to lower bounds of the probability.
+    """A proof rule: its `name`, and the function `bounds` from a goal to lower bounds of the probability.
 
     `bounds` returns None if the rule does not apply, and raises Undecided past a limit. `of_others` says that the rule
     reads the exits to other answers.
     """
 
     name: str
-    bounds: Callable[[Instance], Bounds | None]
+    bounds: Callable[[Goal], Bounds | None]
     of_others: bool = False

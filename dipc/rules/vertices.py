@@ -15,8 +15,9 @@ from itertools import product
 from dipc.decide.obligation import Bound, Share
 from dipc.measure.event import Event
 from dipc.rules.centered_exits import CenteredExit, Level, NoiseComponent, is_whole, opposite
-from dipc.rules.least_slacks import is_constant, joint_evidence, slack_bound
-from dipc.rules.rule import Bounds, Instance, Rule
+from dipc.rules.goal import Goal
+from dipc.rules.least_slacks import is_constant, joint_evidence
+from dipc.rules.rule import Bounds, Rule
 
 #: The most comparisons; a box of more has too many vertices.
 _MOST_COMPARISONS = 5
@@ -27,16 +28,16 @@ _MOST_COMPARISONS = 5
 End = Level | bool
 
 
-def vertices(instance: Instance) -> Bounds | None:
+def vertices(goal: Goal) -> Bounds | None:
     """Return lower bounds, one for each vertex of a box of probabilities; at each input at least one of them holds.
 
-    The box has one dimension for each comparison in the exits of `instance`: the range of the probability that it
+    The box has one dimension for each comparison in the exits of `goal`: the range of the probability that it
     holds. A bound is the sum over the exits at its vertex. The result is None unless all exits are conjunctions of
     independent comparisons, none twice in one exit. It is also None if a distance is open and a weight depends on eps,
     or if there are too many comparisons.
     """
-    exits = instance.exits
-    if instance.distances.is_open and any(
+    exits = goal.exits
+    if goal.required.is_open and any(
         centered.weight is not None and not is_constant(centered.weight) for centered in exits
     ):
         return None
@@ -44,12 +45,12 @@ def vertices(instance: Instance) -> Bounds | None:
     if not 0 < len(comparisons) <= _MOST_COMPARISONS:
         return None
     functions = []
-    for vertex in product(*(dict.fromkeys(_ends(component, instance)) for component in comparisons)):
+    for vertex in product(*(dict.fromkeys(_ends(component, goal)) for component in comparisons)):
         possible = [(centered, _events(path, comparisons, vertex)) for centered, path in zip(exits, paths, strict=True)]
         functions.append(
             Bound(tuple([Share(centered.weight, events) for centered, events in possible if events is not None]))
         )
-    return Bounds(tuple(dict.fromkeys(functions)), joint_evidence(instance))
+    return Bounds(tuple(dict.fromkeys(functions)), joint_evidence(goal))
 
 
 VERTICES = Rule("the vertices of a box of probabilities", vertices)
@@ -101,19 +102,19 @@ def _complement(component: NoiseComponent) -> NoiseComponent | None:
     return None if other is None else NoiseComponent(component.noises, (other,))
 
 
-def _ends(component: NoiseComponent, instance: Instance) -> list[End]:
-    """Return the least and the greatest probability of `component`, a comparison, over the inputs of `instance`.
+def _ends(component: NoiseComponent, goal: Goal) -> list[End]:
+    """Return the least and the greatest probability of the comparison `component` in the class of `goal`.
 
     A probability is represented by a slack with which the comparison has this probability: a pair (base, slope), for
     base + slope·distance. False represents the probability 0, and True the probability 1.
     """
     (half,) = component.halfspaces
-    distances = instance.distances
+    distances = goal.required
     if distances.is_open and not component.scales:
         return [False, True]
     result: list[End] = []
     for sign, form in ((1, half), (-1, -half)):
-        slack = slack_bound(form, instance.facets, distances, instance.whole)
+        slack = goal.slack_bound(form)
         if slack is None or (distances.is_open and slack.base < 0):
             result.append(sign < 0)
         else:

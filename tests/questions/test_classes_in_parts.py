@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from fractions import Fraction
 from math import exp
 
@@ -12,19 +13,23 @@ import dipc
 from dipc.algebra.exppoly import ClosedForm, ExpPoly
 from dipc.algebra.limits import Limits
 from dipc.chain.state import Affine, constraint
+from dipc.claims.claim import ClaimOptions
 from dipc.measure.event import Noise
 from dipc.measure.measure import Bound, BoundMeasurer, Share
 from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
 from dipc.noise.laplace import LAPLACE
 from dipc.program.ideal import Region
 from dipc.program.metric import ConvexSet, Norm
+from dipc.questions.every_input import ClassCase, EveryInput
 from dipc.questions.report import ClassResult
-from dipc.rules.centered_exits import CenteredExit, NoiseComponent, united, with_weights
+from dipc.rules.centered_exits import CenteredExit, ExitFinder, NoiseComponent, united, with_weights
+from dipc.rules.class_claim import ClassClaim
 from dipc.rules.every_rule import ends
 from dipc.rules.facets import FacetMetric, choices
+from dipc.rules.goal import Goal
 from dipc.rules.halfspaces import inwards, step_of, still
 from dipc.rules.joint_tails import joint_tails
-from dipc.rules.rule import Farkas, Instance, Requirement
+from dipc.rules.rule import Farkas, Requirement
 from dipc.rules.vertices import vertices
 from dipc.sign.interval import Interval
 from dipc.text.ast import CompareOp
@@ -290,8 +295,17 @@ def test_bounds_at_vertices_and_of_tails_together_are_bounds() -> None:
     not_one, not_two = (comparison(form, -1) for form in (first, second))
     ways = [CenteredExit((), None, (), False, parts) for parts in ((one, two), (not_one,))]
     others = [CenteredExit((), None, (), False, (not_one, not_two))]
-    instance = Instance(ways, facets, distances, find_others=lambda: others)
-    at_vertices, joint = vertices(instance), joint_tails(instance)
+
+    class GivenExits(ExitFinder):
+        def other_exits(self, *_: object) -> tuple[CenteredExit, ...]:
+            return tuple(others)
+
+    response = dipc.load(RANDOMIZED_RESPONSE)
+    source = EveryInput(response, ClassClaim(response, ClaimOptions()))
+    convex = next(case.convex for case in source.cases() if isinstance(case, ClassCase))
+    setting = replace(source.setting, exits=GivenExits(response))
+    goal = Goal(setting, replace(convex, guards=(), exits=tuple(ways), facets=facets), distances)
+    at_vertices, joint = vertices(goal), joint_tails(goal)
     assert at_vertices is not None
     assert joint is not None
     (tails,) = joint.functions

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -17,9 +18,10 @@ from dipc.questions.every_input import ClassCase, EveryInput
 from dipc.questions.source import Case
 from dipc.questions.witnesses import Witnesses
 from dipc.rules.class_claim import ClassClaim
+from dipc.rules.goal import Goal
 from dipc.rules.halfspaces import inwards
 from dipc.rules.log_concave import corners
-from dipc.rules.rule import Instance, Requirement
+from dipc.rules.rule import Requirement
 from dipc.text.core import Value
 
 F = Fraction
@@ -64,10 +66,10 @@ def test_bounds_are_below_the_probabilities() -> None:
     case = next(
         case for case in source.cases() if hasattr(case, "convex") and len(case.convex.inputs.region.guards) == 2
     )
-    exits = case.convex.exits
     slot = source.ideal.symbolic_inputs[0]
     inside = (inwards(Affine.input(slot), F(1)), inwards((-Affine.input(slot)).shifted(F(5)), F(1)))
-    found = corners(Instance(exits, inside, Requirement(F(1), F(0), F(0), F(0)), source.ideal.symbolic_inputs))
+    convex = replace(case.convex, facets=inside)
+    found = corners(Goal(source.setting, convex, Requirement(F(1), F(0), F(0), F(0))))
     assert found is not None
     assert len(found.functions) == 2
     for eps in ("1/10", "1", "4"):
@@ -85,17 +87,16 @@ def test_where_nothing_is_known() -> None:
     case = next(
         case for case in source.cases() if hasattr(case, "convex") and len(case.convex.inputs.region.guards) == 2
     )
-    exits = case.convex.exits
     inside = (inwards(Affine.input(slots[0]), F(1)),)
-    assert corners(Instance(exits, inside, Requirement(F(1), F(0), F(0), F(0)), slots)) is None
-    assert corners(Instance(exits, case.convex.facets, Requirement(F(0), F(1), F(0), F(0)), slots)) is None
+    number, left_open = Requirement(F(1), F(0), F(0), F(0)), Requirement(F(0), F(1), F(0), F(0))
+    assert corners(Goal(source.setting, replace(case.convex, facets=inside), number)) is None
+    assert corners(Goal(source.setting, case.convex, left_open)) is None
     ints = dipc.load(SHARED.replace("real", "int").replace("Lap", "DLap"))
     other = EveryInput(ints, ClassClaim(ints, ClaimOptions(beta="1/2")))
     whole = next(
         case for case in other.cases() if hasattr(case, "convex") and len(case.convex.inputs.region.guards) == 2
     )
-    number = Requirement(F(1), F(0), F(0), F(0))
-    assert corners(Instance(whole.convex.exits, whole.convex.facets, number, other.ideal.symbolic_inputs)) is None
+    assert corners(Goal(other.setting, whole.convex, number)) is None
 
 
 def clipped_mean(n: int) -> str:
