@@ -259,7 +259,15 @@ def _combined(operator: Operator, trends: Sequence[Trend]) -> Trend:
             return _product(left, _inverse(right))
         case Operator.ABS:
             return _absolute(*trends)
-    return _selected(operator, trends)
+    some, every = (any, all) if operator is Operator.MAX else (all, any)
+    return Trend(
+        all(it.falls for it in trends),
+        all(it.rises for it in trends),
+        some(it.nonnegative for it in trends),
+        every(it.nonpositive for it in trends),
+        some(it.positive for it in trends),
+        all(it.continuous for it in trends),
+    )
 
 
 def _either(one: Trend, other: Trend) -> Trend:
@@ -336,18 +344,6 @@ def _absolute(it: Trend) -> Trend:
     if it.nonpositive:
         return _negated(it)
     return Trend(it.constant, it.constant, True, False, False, it.continuous)
-
-
-def _selected(operator: Operator, trends: Sequence[Trend]) -> Trend:
-    some, every = (any, all) if operator is Operator.MAX else (all, any)
-    return Trend(
-        all(it.falls for it in trends),
-        all(it.rises for it in trends),
-        some(it.nonnegative for it in trends),
-        every(it.nonpositive for it in trends),
-        some(it.positive for it in trends),
-        all(it.continuous for it in trends),
-    )
 
 
 # --- The theorem of section 6 of the paper by which single obligations decide more than themselves --------------------

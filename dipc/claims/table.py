@@ -391,7 +391,13 @@ class PythonSource:
         frame = _from_frame(table)
         if frame is not None:
             header, rows = frame
-        elif isinstance(table, tuple) and len(table) == 2 and _is_header(table[0]):
+        elif (
+            isinstance(table, tuple)
+            and len(table) == 2
+            and isinstance(table[0], Sequence)
+            and not isinstance(table[0], str)
+            and all(isinstance(name, str) for name in table[0])
+        ):
             header, rows = _with_header(table[0], table[1])
         elif isinstance(table, Iterable) and not isinstance(table, Mapping | str | bytes):
             header, rows = _from_dicts(list(table), columns)
@@ -415,14 +421,6 @@ class PythonSource:
     def place(self, column: int | None) -> None:  # noqa: ARG002 - the protocol's other half has places
         """Return None for every `column`, since Python values have no place in a text."""
         return
-
-
-def _is_header(candidate: object) -> bool:
-    return (
-        isinstance(candidate, Sequence)
-        and not isinstance(candidate, str)
-        and all(isinstance(name, str) for name in candidate)
-    )
 
 
 def _with_header(header: Sequence[str], rows: object) -> tuple[list[str], list[Sequence[object]]]:

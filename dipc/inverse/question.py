@@ -5,7 +5,7 @@ Each different inequality of a question is measured once, and lists the cases th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from enum import StrEnum
@@ -386,7 +386,10 @@ class Claims:
         by_variable: dict[str, list[ClaimScope]] = {}
         for claimed in self.distinct:
             if claimed.summand is not None:
-                by_variable.setdefault(str(Variable.EPS), []).append(self._scope_of(claimed.summand, factor))
+                least, says = claimed.summand.least, ClaimScope((), "it is not known where beta is the least")
+                if least is not None:
+                    says = claim_scope(scaled(least, factor), self.intervals, self.question.program.limits)
+                by_variable.setdefault(str(Variable.EPS), []).append(says)
             elif claimed.power == 0:
                 # A claim about an error is never vacuous.
                 beta = _NO_ERROR if isinstance(self.question.program, Erring) else scaled(claimed.beta, factor)
@@ -396,11 +399,6 @@ class Claims:
         if self.unknown and not joined:
             joined[str(Variable.EPS)] = ClaimScope((), self.unknown[0].reason)
         return with_typed_scopes(joined, self.question.ends)
-
-    def _scope_of(self, summand: BetaSummand, factor: Fraction) -> ClaimScope:
-        if summand.least is None:
-            return ClaimScope((), "it is not known where beta is the least")
-        return claim_scope(scaled(summand.least, factor), self.intervals, self.question.program.limits)
 
     def by_variable(self) -> Mapping[tuple[Variable, tuple[Interval, ...]], Sequence[Inequality]]:
         """Return the inequalities, grouped by (variable, intervals)."""
@@ -484,13 +482,24 @@ def claims_of(
         except Undecided as undecided:
             reasons.setdefault(undecided.reason, []).append(case.number)
             if first and isinstance(case, ClassCase) and has_integer_distances(case):
-                posed += [(case.number, one) for one in _exact_at_first_distances(case)]
+                for distance in FIRST_DISTANCES:
+                    # The least probability at a distance may be unknown.
+                    with suppress(Undecided):
+                        posed += [(case.number, one) for one in case.least_at_distance(distance, lambda _: None)[0]]
             continue
         vacuous += not inequalities
         posed += [(case.number, one) for one in inequalities]
     distinct, unknown = measure_inequalities(posed, engine, progress)
     if question.around is not None:
-        distinct = tuple([_at_irrational_eps(claimed) for claimed in distinct])
+        # An inequality about every product of a distance and eps is about no single eps.
+        distinct = tuple(
+            [
+                one
+                if one.variable is not Variable.EPS and one.intervals == (Interval.POSITIVE,)
+                else replace(one, is_around=True)
+                for one in distinct
+            ]
+        )
     for reason, numbers in unknown.items():
         reasons.setdefault(reason, []).extend(numbers)
     return Claims(
@@ -502,15 +511,6 @@ def claims_of(
         cases,
         source.warnings,
     )
-
-
-def _at_irrational_eps(claimed: Inequality) -> Inequality:
-    """Return `claimed`, marked as an inequality about a single irrational eps inside its intervals of eps.
-
-    An inequality about every product of a distance and eps is returned unchanged.
-    """
-    independent = claimed.variable is not Variable.EPS and claimed.intervals == (Interval.POSITIVE,)
-    return claimed if independent else replace(claimed, is_around=True)
 
 
 def all_hold(claims: Claims) -> tuple[Verdict, tuple[int, ...], str]:
@@ -631,16 +631,6 @@ def checked(question: Question) -> Report:
 #: The most inputs of a class whose claims are added, and the values of a variable at which bounds are compared.
 _MOST_INPUTS = 4
 _SAMPLES = tuple(Fraction(4) ** power for power in range(-4, 5))
-
-
-def _exact_at_first_distances(case: ClassCase) -> Iterator[ProofStep]:
-    """Yield proof steps for the inputs of `case` with dd(u) = 1, for those with dd(u) = 2, and so on up to 6.
-
-    A distance is left out if the least probability of a right answer, over its inputs, is not known exactly.
-    """
-    for distance in FIRST_DISTANCES:
-        with suppress(Undecided):
-            yield from case.least_at_distance(distance, lambda _: None)[0]
 
 
 def _best_steps(case: ClassCase, first: Sequence[ProofStep], engine: Engine) -> Sequence[ProofStep]:

@@ -396,7 +396,13 @@ def solve_beta(claims: Claims, digits: int) -> BetaSolution:
     texts: list[str] = []
     for (variable, intervals), group in claims.by_variable().items():
         around = next((claimed.intervals[0] for claimed in group if claimed.is_around), None)
-        for inequalities in _grouped_by_case(group) if question.parameter is not None else [group]:
+        by_case = [group]
+        if question.parameter is not None:
+            numbers = sorted({number for claimed in group for number in claimed.rows})
+            by_case = [
+                [replace(claimed, rows=(number,)) for claimed in group if number in claimed.rows] for number in numbers
+            ]
+        for inequalities in by_case:
             try:
                 if any(claimed.power for claimed in inequalities):
                     pieces.append(_union(inequalities, question, digits))
@@ -536,11 +542,6 @@ def _missing_at(claimed: Inequality, eps: Fraction, digits: int) -> Cell:
     raise LimitReached(None, f"1 - Pr could not be told apart from a decimal number at eps = {eps}")
 
 
-def _grouped_by_case(group: Sequence[Inequality]) -> list[list[Inequality]]:
-    numbers = sorted({number for claimed in group for number in claimed.rows})
-    return [[replace(claimed, rows=(number,)) for claimed in group if number in claimed.rows] for number in numbers]
-
-
 def _union(inequalities: Sequence[Inequality], question: Question, digits: int) -> EnvelopePiece:
     first = inequalities[0]
     assert question.parameter is not None
@@ -571,7 +572,6 @@ def union_text(inequalities: Sequence[Inequality], parameter: str, limits: Limit
 
 
 def _maximum(highest: Sequence[Inequality]) -> PiecewiseForm:
-    """Return the greatest 1 - Pr of the inequalities `highest` as one function, a maximum of closed forms."""
     fractions = [fraction_of(claimed.missing) for claimed in highest]
     forms = [Parametric({} if above.is_zero() else {FLAT: above}, below) for above, below in fractions]
     return PiecewiseForm(Compound(Operator.MAX, tuple(forms)))
@@ -632,17 +632,15 @@ def _split(
 ) -> list[EnvelopePiece]:
     pieces = []
     for cell in envelope.cells(interval, limits):
-        owner = next(claimed for claimed in highest if _is_owner(claimed, cell.numerator, cell.denominator))
+        fractions = ((claimed, *fraction_of(claimed.missing)) for claimed in highest)
+        owner = next(
+            claimed for claimed, above, below in fractions if above * cell.denominator == cell.numerator * below
+        )
         lower, upper = stretch(cell.lower, cell.upper)
         span = span_between(lower, upper, digits, limits)
         value = _value(cell.numerator, cell.denominator, interval.lower, digits, limits) if interval.is_point else None
         pieces.append(EnvelopePiece(span, str(ClosedForm(owner.missing)), owner.rows, value, variable, owner.exact))
     return pieces
-
-
-def _is_owner(claimed: Inequality, numerator: ExpPoly, denominator: ExpPoly) -> bool:
-    above, below = fraction_of(claimed.missing)
-    return above * denominator == numerator * below
 
 
 def _value(

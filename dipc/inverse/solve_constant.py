@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import field, replace
 from fractions import Fraction
-from functools import partial
 from itertools import product
 
 from dipc.algebra.limits import LimitReached, OutsideFragment, Undecided
@@ -301,21 +300,16 @@ def _edge(decided: _Decided, digits: int, *, monotone: bool) -> ConstantEdge | N
     holds for all powers of ten.
     """
     first = decided.holds(Fraction(1))
-    for power in (sign * k for k in range(1, _MOST_POWER + 1) for sign in (1, -1)):
-        there = Fraction(10) ** power
-        if decided.holds(there) is first:
-            continue
-        # One is ten times the other, and the claim holds for exactly one of them.
-        low, high = sorted((there, there / 10 if power > 0 else there * 10))
-        begins = decided.holds(high)
-        return ConstantEdge(narrow(partial(_holds_as, decided, begins), low, high, digits), begins, monotone)
-    if first:
-        raise OutsideFragment(f"the claim holds for all powers of ten from 10^-{_MOST_POWER} to 10^{_MOST_POWER}")
-    return None
-
-
-def _holds_as(decided: _Decided, wanted: bool, value: Fraction) -> bool:
-    return decided.holds(value) is wanted
+    powers = (Fraction(10) ** (sign * k) for k in range(1, _MOST_POWER + 1) for sign in (1, -1))
+    there = next((power for power in powers if decided.holds(power) is not first), None)
+    if there is None:
+        if first:
+            raise OutsideFragment(f"the claim holds for all powers of ten from 10^-{_MOST_POWER} to 10^{_MOST_POWER}")
+        return None
+    # One is ten times the other, and the claim holds for exactly one of them.
+    low, high = sorted((there, there / 10 if there > 1 else there * 10))
+    begins = decided.holds(high)
+    return ConstantEdge(narrow(lambda value: decided.holds(value) is begins, low, high, digits), begins, monotone)
 
 
 def _is_monotone(program: Program, name: str, options: Options) -> bool:
@@ -490,12 +484,13 @@ class _OpenConstant:
             core = self._program.core
             slots = [slot for slot in core.inputs if not core.slots[slot].is_symbolic]
             given = dict(zip(slots, key, strict=True))
-            self._known[key] = [(self._output(state), self._sign(state)) for state in self._program.exits(given).states]
+            states = self._program.exits(given).states
+            outputs = [[state.outputs[slot] for slot in core.outputs] for state in states]
+            self._known[key] = [
+                (tuple([_NOISE if isinstance(value, Affine) and value.noises else value for value in values]), sign)
+                for values, sign in zip(outputs, map(self._sign, states), strict=True)
+            ]
         return self._known[key]
-
-    def _output(self, state: ExitState) -> _Output:
-        every = [state.outputs[slot] for slot in self._program.core.outputs]
-        return tuple([_NOISE if isinstance(value, Affine) and value.noises else value for value in every])
 
     def _sign(self, state: ExitState) -> int | None:
         means = {noise.id: noise.mean for noise in state.noises}

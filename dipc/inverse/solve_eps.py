@@ -187,8 +187,13 @@ class HoldingSet:
                 unknown.append(interrupted_before(inequalities[position:]))
                 break
             for interval, stretches in zip(claimed.intervals, by_interval, strict=True):
-                into = (failing if claimed.exact else unproved)[_place_of(interval, intervals)]
-                into += [(stretch, claimed) for stretch in stretches]
+                place = next(
+                    position
+                    for position, outer in enumerate(intervals)
+                    if interval == outer
+                    or (interval.lower >= outer.lower and (outer.upper is None or interval.lower < outer.upper))
+                )
+                (failing if claimed.exact else unproved)[place] += [(stretch, claimed) for stretch in stretches]
         return HoldingSet(intervals, failing, unproved, unknown, engine.limits)
 
     @cached_property
@@ -378,15 +383,6 @@ def _without_proved_far_away(
 
     left = [UnknownCases(each.reason, tuple(n for n in each.rows if not is_known(n))) for each in unknown]
     return [each for each in left if each.rows]
-
-
-def _place_of(inner: Interval, intervals: Sequence[Interval]) -> int:
-    return next(
-        position
-        for position, interval in enumerate(intervals)
-        if inner == interval
-        or (inner.lower >= interval.lower and (interval.upper is None or inner.lower < interval.upper))
-    )
 
 
 def _require_single(claims: Claims) -> None:

@@ -116,7 +116,8 @@ class _Search:
         if hopeless is not None:
             return hopeless
         low, high = neighboring_powers(self._all_hold, GREATEST_POWER, "gamma")
-        exact = self._on_steps(low, high) if self._all_in_steps() else None
+        in_steps = all(isinstance(course_of(self._probabilities, claimed.row), StepCourse) for claimed in self._open)
+        exact = self._on_steps(low, high) if in_steps else None
         if exact is not None:
             return self.answer(Status.SOLVED, (exact, exact), self.worst_rows(), "")
         exact = self._at_jump(low, high)
@@ -223,9 +224,6 @@ class _Search:
         return limit is Infinite.MINUS or (isinstance(limit, Fraction) and limit < 0)
 
     # --- numbers -----------------------------------------------------------------------------------
-
-    def _all_in_steps(self) -> bool:
-        return all(isinstance(course_of(self._probabilities, claimed.row), StepCourse) for claimed in self._open)
 
     def _on_steps(self, low: Fraction, high: Fraction) -> Fraction:
         """Return the exact least gamma with which all rows hold, if each row's probability is a step function of gamma.

@@ -173,7 +173,8 @@ def _highest(needed: partial[flint.arb_series], intervals: Sequence[Interval], b
     """
     best: tuple[float, Fraction] | None = None
     with precision(_COARSE_BITS, 1):
-        for eps in _candidates(intervals):
+        candidates = [(eps, each) for each in intervals for eps in (*_GRID, each.lower, each.upper)]
+        for eps in [eps for eps, interval in candidates if eps is not None and eps in interval]:
             try:
                 (ball,) = coefficients(needed(eps), 1)
             except LimitReached:
@@ -198,12 +199,6 @@ def _highest(needed: partial[flint.arb_series], intervals: Sequence[Interval], b
         if abs(step) < highest / 2 ** (bits // 3):
             break
     return highest
-
-
-def _candidates(intervals: Sequence[Interval]) -> Iterator[Fraction]:
-    for interval in intervals:
-        yield from (eps for eps in _GRID if eps in interval)
-        yield from (end for end in (interval.lower, interval.upper) if end is not None and end in interval)
 
 
 def suffices(factor: Fraction, beta: Closed, bound: Bound, intervals: Sequence[Interval], engine: Engine) -> bool:
@@ -911,14 +906,17 @@ def _with_greatest(answer: Tightest, candidates: Sequence[tuple[Peak, Inequality
         number.recognize()
     # Exact inequalities come first, and among them attained peaks; the sort is stable.
     ordered = sorted(best.peaks, key=lambda peak: (not owners[id(peak)].exact, not peak.attained))
-    places = tuple(_tight_spot(peak, owners[id(peak)], digits, limits) for peak in ordered)
-    factor = None if best.is_infinite else _cell(best, digits)
-    return replace(answer, factor=factor, kappa=_kappa(best), places=places, proved=best.proved)
-
-
-def _cell(best: Highest, digits: int) -> Cell:
-    cells = [number_cell(number, digits) for number in {id(number): number for number in best.numbers}.values()]
-    return max(low for low, _ in cells), max(high for _, high in cells)
+    places = []
+    for peak in ordered:
+        claimed = owners[id(peak)]
+        eps = peak.enclosure if isinstance(peak, EnclosedPeak) else _eps(peak.place, digits, limits)
+        attained = peak.attained and claimed.sharpness is not Sharpness.FAR_LIMIT
+        places.append(TightSpot(claimed, eps, peak.place is Far.EVERYWHERE, attained))
+    factor = None
+    if not best.is_infinite:
+        cells = [number_cell(number, digits) for number in {id(number): number for number in best.numbers}.values()]
+        factor = max(low for low, _ in cells), max(high for _, high in cells)
+    return replace(answer, factor=factor, kappa=_kappa(best), places=tuple(places), proved=best.proved)
 
 
 def _kappa(best: Highest) -> int:
@@ -938,12 +936,6 @@ def _kappa(best: Highest) -> int:
         else:
             kappa = middle
     return kappa
-
-
-def _tight_spot(peak: Peak, claimed: Inequality, digits: int, limits: Limits) -> TightSpot:
-    eps = peak.enclosure if isinstance(peak, EnclosedPeak) else _eps(peak.place, digits, limits)
-    attained = peak.attained and claimed.sharpness is not Sharpness.FAR_LIMIT
-    return TightSpot(claimed, eps, peak.place is Far.EVERYWHERE, attained)
 
 
 def _eps(point: PeakPlace, digits: int, limits: Limits) -> Cell | None:

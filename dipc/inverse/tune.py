@@ -10,7 +10,7 @@ evaluated value. Bounds over boxes (`dipc.inverse.cells`) prove how much better 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import field, replace
 from fractions import Fraction
@@ -447,10 +447,16 @@ class _Search:
             ask(start)
         sizes = [each.high - each.low for each in self.varied]
         ask(tuple([self._rounded(e.low + size / (len(sizes) + 1)) for e, size in zip(self.varied, sizes, strict=True)]))
+        # One nonzero entry, or one 1 and one -1.
+        moves = [
+            move
+            for move in product((-1, 0, 1), repeat=len(sizes))
+            if sum(map(abs, move)) == 1 or (sum(map(abs, move)) == 2 and sum(move) == 0)
+        ]
         step = Fraction(1, 8)
         while step * self.denominator >= 1 and len(known) < most:
             before = min(known, key=ask)
-            for move in _moves(len(sizes)):
+            for move in moves:
                 to = tuple(
                     [self._rounded(value + step * m * size) for value, m, size in zip(before, move, sizes, strict=True)]
                 )
@@ -614,15 +620,13 @@ class _Solved:
         """
         factor = max(1 / Fraction(prod(share)) for share in shares).limit_denominator(10**6) + Fraction(2, 10**6)
         options = replace(self._search.options, beta=f"({factor})*({self._beta})")
-        threshold, _ = self._search.threshold(_with_rates(self._program, rates), options)
+        core, left = self._program.core, iter(rates)
+        instructions = tuple(
+            [replace(each, rate=next(left)) if isinstance(each, SampleNoise) else each for each in core.instructions]
+        )
+        program = Program(replace(core, instructions=instructions), self._program.limits)
+        threshold, _ = self._search.threshold(program, options)
         return _ZERO if threshold is None else threshold[0]
-
-
-def _moves(dimension: int) -> Iterator[tuple[int, ...]]:
-    """Yield vectors of -1, 0 and 1 with `dimension` entries: one nonzero entry, or one 1 and one -1."""
-    for move in product((-1, 0, 1), repeat=dimension):
-        if sum(map(abs, move)) == 1 or (sum(map(abs, move)) == 2 and sum(move) == 0):
-            yield move
 
 
 def _degree(tree: Expr, names: set[str]) -> int | None:
@@ -646,14 +650,3 @@ def _degree(tree: Expr, names: set[str]) -> int | None:
         case Binary(op=BinaryOp.DIVIDE, left=left, right=right):
             return _degree(left, names) if _degree(right, names) == 0 else None
     return None
-
-
-def _with_rates(program: Program, rates: Sequence[Fraction]) -> Program:
-    left = iter(rates)
-    instructions = tuple(
-        [
-            replace(each, rate=next(left)) if isinstance(each, SampleNoise) else each
-            for each in program.core.instructions
-        ]
-    )
-    return Program(replace(program.core, instructions=instructions), program.limits)

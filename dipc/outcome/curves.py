@@ -368,11 +368,6 @@ def _closed(form: Probability | None) -> ClosedForm:
 
 
 def _labels(required: str = "1 − β", *, exact: bool = True) -> tuple[str, str]:
-    """Return the labels of the probability and of the limit in a picture of a claim about accuracy.
-
-    The first is "probability" if `exact` is true, and otherwise "proved lower bound". The second has the text
-    `required`.
-    """
     return "probability" if exact else "proved lower bound", f"required: {required}"
 
 
@@ -591,10 +586,6 @@ def _colors(curves: Sequence[Curve]) -> list[str]:
 
 
 def _limit(curve: Curve) -> object:
-    """Return a key of the limit, the function of eps with which the probability of `curve` is compared.
-
-    Equal limits have equal keys.
-    """
     return curve.bound if curve.is_limit else (curve.beta, curve.factor)
 
 

@@ -387,7 +387,9 @@ def _answer_parts(
                 )
         case Loss():
             yield section(None, *about)
-            fields = [*shown(answer, _PAIR), _outputs([answer.output]), ("loss", _loss_text(answer.text))]
+            unformed = "without closed form, as the noise is Gaussian"
+            loss = unformed if answer.text == WITHOUT_FORM else language_text(answer.text)
+            fields = [*shown(answer, _PAIR), _outputs([answer.output]), ("loss", loss)]
             if estimate is not None:
                 runs = f"{estimate.hits.runs} runs at each input, seed {estimate.seed}"
                 fields += [("exact loss", _enclosed(answer.value)), ("estimate", f"{estimate.value:.6g} from {runs}")]
@@ -547,11 +549,3 @@ def _ends(text: str) -> tuple[Fraction, Fraction]:
     if low == "-inf":
         return Fraction(high) - 2 * _FAR, Fraction(high)
     return Fraction(low), Fraction(low) + 2 * _FAR
-
-
-def _loss_text(form: str) -> str:
-    """Return `form`, the closed form of a privacy loss, as reports show it.
-
-    If there is no closed form, which `form` then says, the result is a text with the reason.
-    """
-    return "without closed form, as the noise is Gaussian" if form == WITHOUT_FORM else language_text(form)

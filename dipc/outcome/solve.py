@@ -79,7 +79,8 @@ def outcome(solution: Solution, asked: UserQuestion) -> Outcome:
 
 def _report_parts(solution: Solution, statement: Statement) -> Iterator[ReportBlock]:
     yield section(None, *subject_fields(statement, solution.eps, asked=str(solution.wanted)))
-    yield section(None, *_details(solution), (NON_VACUOUS, _scope_text(solution)))
+    nothing = no_input(_near_sign(solution)) if solution.claims_nothing and not solution.scopes else None
+    yield section(None, *_details(solution), (NON_VACUOUS, nothing or saying_text(solution.scopes, solution.eps)))
     yield section(None, ("reason" if solution.status == "undecided" else "because", solution.remark or None))
     word = solution.question.word
     for number in solution.rows[:_SHOWN_ROWS]:
@@ -209,12 +210,6 @@ def _what_rows_do(solution: Solution) -> str:
         "alpha": "fails with a smaller alpha",
         "beta": "needs it",
     }[solution.wanted]
-
-
-def _scope_text(solution: Solution) -> str | None:
-    if solution.claims_nothing and not solution.scopes:
-        return no_input(_near_sign(solution))
-    return saying_text(solution.scopes, solution.eps)
 
 
 def _vacuity(solution: Solution) -> str | None:
@@ -552,24 +547,17 @@ def _tuned_parts(tuned: Tuned, path: str) -> Iterator[ReportBlock]:
     if tuned.lower is not None:
         private = "" if tuned.adjacent is None else "K·"
         text = f"{private}t ≥ {exact(tuned.lower, 6)} for every {_proved_for(tuned)}, by {count(tuned.cells, 'cell')}"
-        yield section(None, ("proved", text), *_at_an_end(tuned))
+        at_end = [
+            name
+            for name, (low, high) in tuned.proved_for.items()
+            if not low < (0 if tuned.best is None else tuned.best.values[name]) < high
+        ]
+        less = "the best value lies at an end of the range of {}: values closer to that end may need less"
+        yield section(None, ("proved", text), *(("but", less.format(name)) for name in at_end))
     elif tuned.unproved is not None:
         yield section(None, ("proved", f"nothing about other values: {tuned.unproved}"))
     table = _table(tuned)
     yield [Grid(table.columns, tuple(table.rows)[:_LISTED], frozenset(range(1, len(table.columns))))]
-
-
-def _at_an_end(tuned: Tuned) -> Iterator[tuple[str, str]]:
-    """Yield a (label, text) line of the report for each range at whose end the best value in `tuned` lies.
-
-    The line says that values closer to that end may need less.
-    """
-    for name, (low, high) in tuned.proved_for.items():
-        if not low < (0 if tuned.best is None else tuned.best.values[name]) < high:
-            yield (
-                "but",
-                f"the best value lies at an end of the range of {name}: values closer to that end may need less",
-            )
 
 
 def _tuned_fields(one: Evaluation) -> Iterator[tuple[str, str]]:

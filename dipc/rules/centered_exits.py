@@ -559,12 +559,7 @@ def _is_implied(half: Affine, known: Sequence[Affine]) -> bool:
     It is enough that one of them implies `half`, or that the sum of two does; nothing else is tried.
     """
     sums = (one + other for one, other in combinations(known, 2))
-    return half in known or any(_implies(each, half) for each in chain(known, sums))
-
-
-def _implies(one: Affine, other: Affine) -> bool:
-    more = other - one
-    return more.is_number and more.constant >= 0
+    return half in known or any((more := half - each).is_number and more.constant >= 0 for each in chain(known, sums))
 
 
 def connected(component: NoiseComponent, halfspaces: Sequence[Affine]) -> list[NoiseComponent]:

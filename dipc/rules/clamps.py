@@ -168,7 +168,15 @@ def near_in_a_box(
     and each of `sides`, 1 or -1. This holds for every gamma >= 0 and all inputs that satisfy `guards`. The result is
     None if no share is found. Raises NotConfirmed.
     """
-    right = [state for state in states if _has_finite_outputs(state, answer)]
+    right = [
+        state
+        for state in states
+        if all(
+            value == answer[slot]
+            for slot, value in state.outputs.items()
+            if as_form(value) is None or as_form(answer[slot]) is None
+        )
+    ]
     noisy = [(slot, value) for state in right for slot, value in state.outputs.items() if isinstance(value, Affine)]
     forms = {slot: as_form(answer[slot]) for slot, _ in noisy}
     noises = {noise.id: noise for state in right for noise in state.noises}
@@ -191,11 +199,6 @@ def near_in_a_box(
                 parts.append(NoiseComponent((Noise(noises[n].law, noises[n].rate, _ZERO),), tuple(halves)))
             return CenteredExit((), None, (), not all(map(is_whole, parts)), tuple(parts))
     return None
-
-
-def _has_finite_outputs(state: ExitState, answer: Mapping[int, Value | Affine | None]) -> bool:
-    pairs = [(value, answer[slot]) for slot, value in state.outputs.items()]
-    return all(value == wanted for value, wanted in pairs if as_form(value) is None or as_form(wanted) is None)
 
 
 def _bounds(goal: Goal) -> Bounds | None:

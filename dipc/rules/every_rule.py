@@ -69,7 +69,13 @@ def by_distances(setting: Setting, convex: ConvexClass) -> list[ConvexClass]:
     """
     inputs = convex.inputs
     gamma = requirement(setting.claim, inputs, setting.metric).gamma_base
-    near = [_with_near_outputs(centered, gamma, inputs.whole) for centered in convex.exits]
+    near = []
+    for centered in convex.exits:
+        points = [form for point in centered.points if (form := point.substituted({GAMMA: gamma})).inputs]
+        within = [
+            constraint(form, CompareOp.GE, all(slot in inputs.whole for slot, _ in form.inputs)) for form in points
+        ]
+        near.append(replace(centered, guards=(*centered.guards, *within)))
     finer = pieces(convex.guards, near, setting.program.limits.pieces)
     known = known_region(setting, inputs, convex.guards)
     moves = convex.has_static_facets
@@ -126,19 +132,6 @@ def known_region(setting: Setting, inputs: InputClass, guards: tuple[Constraint,
     such a block.
     """
     return inputs.region if setting.near is None else replace(inputs.region, guards=guards)
-
-
-def _with_near_outputs(centered: CenteredExit, gamma: Fraction, whole: frozenset[int]) -> CenteredExit:
-    """Return `centered` with more guards: its outputs without noise are within `gamma` of det's answer.
-
-    `whole` are the slots of int inputs.
-    """
-    near = [
-        constraint(point, CompareOp.GE, all(slot in whole for slot, _ in point.inputs))
-        for point in (point.substituted({GAMMA: gamma}) for point in centered.points)
-        if point.inputs
-    ]
-    return replace(centered, guards=(*centered.guards, *near))
 
 
 #: A number for each weight.
@@ -288,18 +281,12 @@ def established_by_integers(goal: Goal, start: int = 1) -> Asking[tuple[Proof | 
     found = yield from integer_distances.at_every_integer(goal, lambda each: first_established(proofs(each)), start)
     if not isinstance(found, Proof):
         return None, found
-    counted = _slacks_beyond(goal) if goal.required.alpha_rate and goal.convex.inputs.integral else ()
+    counted: tuple[SlackBound, ...] = ()
+    if goal.required.alpha_rate and goal.convex.inputs.integral:
+        # The certificate needs bounds at the distance 2: those at 1 do not show which facets move with the distance.
+        beyond = goal.requiring(goal.setting.claim.at_number(Fraction(2)))
+        counted = () if beyond.empty is not None else beyond.lower.evidence.slacks
     return replace(found, goal=goal, rule=None, unverified=_ONE_BY_ONE, bound=None, counted=counted), None
-
-
-def _slacks_beyond(goal: Goal) -> tuple[SlackBound, ...]:
-    """Return bounds of the slacks of `goal` at the distance 2 from other answers.
-
-    The result is empty if the claim is about no input at this distance. The certificate needs these bounds because
-    those at the distance 1 do not show which facets move with the distance.
-    """
-    beyond = goal.requiring(goal.setting.claim.at_number(Fraction(2)))
-    return () if beyond.empty is not None else beyond.lower.evidence.slacks
 
 
 def established_as_a_whole(goal: Goal) -> Asking[Proof | None]:

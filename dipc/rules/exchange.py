@@ -27,7 +27,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations_with_replacement, product
-from math import factorial, prod
+from math import comb, factorial, prod
 
 from dipc.chain.series import Path, Series
 from dipc.chain.state import NoiseVar, irredundant
@@ -70,7 +70,12 @@ def classes_up_to_exchange(ideal: Ideal, exits: ExitFinder, few: int) -> Iterato
             return None
         every.append(_groups(ideal, own, other))
     trivial = all(len(group) == 1 for groups in every for group in groups)
-    if trivial or sum(_count(own, groups) for own, groups in zip(det, every, strict=True)) > _MOST:
+    # For each group, the number of ways to choose one path through each of its segments, up to exchange.
+    numbers = [
+        [comb(len(group) + len(own.segments[group[0]]) - 1, len(group)) for group in groups]
+        for own, groups in zip(det, every, strict=True)
+    ]
+    if trivial or sum(map(prod, numbers)) > _MOST:
         return None
     return (one for own, groups in zip(det, every, strict=True) for one in _classes(ideal, own, groups, len(det) == 1))
 
@@ -104,15 +109,6 @@ def _groups(ideal: Ideal, own: Series, other: Series) -> _Groups:
         else:
             alike.append([number])
     return [group for alike in by_shape.values() for group in alike]
-
-
-def _count(series: Series, groups: _Groups) -> int:
-    """Return the number of ways to choose one path through each segment of `series`.
-
-    Choices that an exchange of segments in one of the `groups` relates count as one.
-    """
-    sizes = [(len(group), len(series.segments[group[0]])) for group in groups]
-    return prod(factorial(n + width - 1) // (factorial(n) * factorial(width - 1)) for n, width in sizes)
 
 
 def _classes(ideal: Ideal, series: Series, groups: _Groups, alone: bool) -> Iterator[InputClass]:

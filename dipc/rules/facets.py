@@ -118,7 +118,11 @@ def facets(
     are the other regions in which det may give the answer of this region, and `outside` the sets excluded by
     `requires`. `fixed` states that the outputs of det that dd compares are constant on the region.
     """
-    inner = _inner_points(region) if outside and fixed and metric.apart is None else None
+    inner: list[Halfspace] | None = None
+    if outside and fixed and metric.apart is None:
+        inner = [guard.guard if guard.whole else replace(guard.guard, strict=True) for guard in region.guards]
+        if isinstance(solution(inner), Infeasible):
+            inner = None
     facets = []
     for guard in region.guards:
         if not guard.form.inputs or metric.norm is Norm.DISCRETE:
@@ -132,16 +136,9 @@ def facets(
             proved = proved and not any(_touches(inner, leaving, gap) for gap in outside)
         if proved and metric.apart is not None:
             proved = not metric.apart(region, leaving)
-        facets.append(_retreating(guard, leaving.width) if proved else guard.form)
+        moved = guard.form.shifted(leaving.width) if guard.whole else guard.form
+        facets.append(inwards(moved, leaving.width) if proved else guard.form)
     return tuple(facets)
-
-
-def _retreating(guard: Constraint, width: Fraction) -> Affine:
-    """Return the half-space of inputs that are at least alpha away from all inputs at which `guard` fails.
-
-    `width` is the dual norm of the guard's form.
-    """
-    return inwards(guard.form.shifted(width) if guard.whole else guard.form, width)
 
 
 def _may_reach(region: Region, leaving: Way, other: Region, *, whole: bool = False) -> bool:
@@ -170,16 +167,6 @@ def _may_reach(region: Region, leaving: Way, other: Region, *, whole: bool = Fal
             return value <= 0
         case Unbounded():
             raise NotConfirmed  # η is not negative
-
-
-def _inner_points(region: Region) -> list[Halfspace] | None:
-    """Return half-spaces that contain exactly the points of `region` that are not on its boundary.
-
-    They are the guards of the region, strict ones unless they are about ints only. The result is None if there are no
-    such points.
-    """
-    system = [guard.guard if guard.whole else replace(guard.guard, strict=True) for guard in region.guards]
-    return None if isinstance(solution(system), Infeasible) else system
 
 
 def _touches(inner: Sequence[Halfspace], leaving: Way, gap: Region) -> bool:

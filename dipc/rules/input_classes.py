@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import chain, product
+from itertools import product
 from math import prod
 from typing import overload
 
@@ -147,9 +147,14 @@ def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
     decisive = [replace(region, answer=ideal.metric.decisive(region.answer)) for region in every]
     constant = all(not (isinstance(v, Affine) and v.inputs) for region in decisive for v in region.answer)
     # A real input on which neither answers nor guards depend does not move an input nearer to another answer.
-    idle = frozenset[int]() if not ideal.metric.is_plain else frozenset(ideal.symbolic_inputs) - _mentioned(decisive)
-    integral = whole | idle == frozenset(ideal.symbolic_inputs) and all(number.denominator == 1 for number in numbers)
-    alone = constant and all(_same_answer(region, decisive[0]) for region in decisive)
+    symbolic = frozenset(ideal.symbolic_inputs)
+    idle = symbolic.difference(*map(_slots, decisive)) if ideal.metric.is_plain else frozenset[int]()
+    integral = whole | idle == symbolic and all(number.denominator == 1 for number in numbers)
+    alone = constant and all(
+        a == b if isinstance(a, Affine) or isinstance(b, Affine) else same_value(a, b)
+        for region in decisive
+        for a, b in zip(region.answer, decisive[0].answer, strict=True)
+    )
     if bounded and not constant and ideal.metric.norm is Norm.DISCRETE:
         raise Undecided("with `requires`, the discrete distance of inputs is decided for answers of finite type only")
     for finite, regions in by_finite:
@@ -226,29 +231,19 @@ def _steps_inside(region: Region, whole: frozenset[int]) -> bool:
     others. `whole` are the slots of the int inputs.
     """
     moved = {slot for value in region.answer if isinstance(value, Affine) for slot, _ in value.inputs if slot in whole}
-    return any(_stays_beside(region, slot) for slot in moved)
-
-
-def _stays_beside(region: Region, slot: int) -> bool:
-    """Return True if each point of `region` has a neighbor in the region along the input `slot`.
-
-    A neighbor is the point with this input greater or less by 1.
-    """
-    steps = [
-        [guard for item in region.guards if (guard := _stepped(item, slot, step)).form != item.form] for step in (1, -1)
-    ]
-    return all(contradict([*region.guards, up.negation, down.negation]) for up, down in product(*steps))
+    for slot in moved:
+        up, down = [
+            [guard for item in region.guards if (guard := _stepped(item, slot, step)).form != item.form]
+            for step in (1, -1)
+        ]
+        if all(contradict([*region.guards, one.negation, other.negation]) for one, other in product(up, down)):
+            return True
+    return False
 
 
 def _stepped(item: Constraint, slot: int, step: int) -> Constraint:
     change = step * sum((c for key, c in item.form.inputs if key == slot), _ZERO)
     return constraint(item.form.shifted(change), CompareOp.GT if item.strict else CompareOp.GE, item.whole)
-
-
-def _mentioned(regions: Iterable[Region]) -> frozenset[int]:
-    guards = (guard.form for region in regions for guard in region.guards)
-    answers = (value for region in regions for value in region.answer if isinstance(value, Affine))
-    return frozenset([slot for form in chain(guards, answers) for slot, _ in form.inputs])
 
 
 def same_answers(
@@ -341,11 +336,6 @@ def _shift_slots(form: Affine | None, beyond: int) -> Affine | None:
 def _slots(region: Region) -> set[int]:
     forms = [guard.form for guard in region.guards] + [v for v in region.answer if isinstance(v, Affine)]
     return {slot for form in forms for slot, _ in form.inputs}
-
-
-def _same_answer(left: Region, right: Region) -> bool:
-    pairs = zip(left.answer, right.answer, strict=True)
-    return all(a == b if isinstance(a, Affine) or isinstance(b, Affine) else same_value(a, b) for a, b in pairs)
 
 
 # --- near answers ---------------------------------------------------------------------------------

@@ -93,7 +93,14 @@ def total_of(tails: Sequence[NoiseComponent]) -> Affine:
     Here σ is how far beyond its mean a noise must be for the comparison of a tail to hold, and rate is the rate of this
     noise.
     """
-    return combination([(-_steepness(component), component.halfspaces[0].noiseless) for component in tails], _ZERO)
+    summands = []
+    for component in tails:
+        (half,) = component.halfspaces
+        ((_, c),) = half.noises
+        # The probability is proportional to e^(rate·slack·eps) where the slack is at most 0.
+        rate = component.noises[0].rate / abs(c)
+        summands.append((-rate, half.noiseless))
+    return combination(summands, _ZERO)
 
 
 def front_of(tails: Sequence[NoiseComponent]) -> Closed:
@@ -102,12 +109,3 @@ def front_of(tails: Sequence[NoiseComponent]) -> Closed:
     for component in tails:
         function = function * measure(Event(component.noises, (Halfspace(((0, _ONE),), _ZERO),)))
     return function
-
-
-def _steepness(component: NoiseComponent) -> Fraction:
-    """Return r such that the probability of `component` is proportional to e^(r·slack·eps) where its slack is <= 0.
-
-    `component` is one half-space over one noise.
-    """
-    ((_, c),) = component.halfspaces[0].noises
-    return component.noises[0].rate / abs(c)
