@@ -51,7 +51,7 @@ from dipc.rules.rule import BetaSummand, ProofStep, Sharpness, Variable
 from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.optimum import Cell
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
-from dipc.text.ast import Expr, Name, mentions
+from dipc.text.ast import Expr, Name
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, bad_input
 
 _NO_TABLE = Table("all inputs", (), frozenset(), {})
@@ -1017,23 +1017,6 @@ def check_request(question: Question, wanted: Wanted) -> Question:
         note = "remove the column, or check the table as it is with `dipc check`"
         _refuse("E1021", f"the table has a column `{wanted}`, but {wanted} is the number to solve for", note)
     return question
-
-
-def refuse_dependence(question: Question, claim: Claim, on: str, why: str) -> None:
-    """Raise DiagnosticError if `claim` depends on the quantity `on` that is to be solved for; `why` is the reason.
-
-    Bounds of beta in rows of the table of `question` are examined as well.
-    """
-    expressions: list[ClaimExpression] = [
-        claimed for claimed in (claim.alpha, claim.beta, claim.gamma) if claimed is not None
-    ]
-    rows = () if question.table is None else question.table.rows
-    expressions += [claim.column_beta(text) for text in sorted({row.beta.text for row in rows if row.beta})]
-    for expression in expressions:
-        if expression.what != on and mentions(expression.tree, on):
-            raise expression.error(
-                "E1022", f"{expression.what} depends on {on}, which is what to solve for", expression.tree, "", why
-            )
 
 
 def _refuse(code: str, message: str, *notes: str) -> NoReturn:

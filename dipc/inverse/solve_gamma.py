@@ -31,7 +31,6 @@ from dipc.inverse.question import (
     claim_scopes,
     claims_of,
     holds_around,
-    refuse_dependence,
 )
 from dipc.inverse.solve_eps import HoldingSet, span_between
 from dipc.measure.measure import Bound, Share
@@ -45,7 +44,7 @@ from dipc.sign.optimum import Cell as Enclosure
 from dipc.sign.optimum import Infinite, decimal_hull, limit_at_zero
 from dipc.sign.piecewise import BetaForm
 from dipc.sign.roots import Root
-from dipc.text.ast import BaseType
+from dipc.text.ast import BaseType, mentions
 from dipc.text.diagnostic import DiagnosticError
 from dipc.text.program import CoreProgram
 
@@ -60,8 +59,6 @@ _ZERO = Fraction(0)
 #: The interval next to 0 in which a claim without closed form is tested ends here.
 _TINY = Fraction(1, 2**20)
 
-_WHY = "as the bound depends on gamma, a larger gamma may fail where a smaller one holds"
-
 
 def solve_gamma(question: Question, claim: Claim, digits: int) -> GammaSolution:
     """The least gamma with which every case of `question` has Pr >= 1 - beta at all eps, enclosed to `digits` digits.
@@ -70,7 +67,7 @@ def solve_gamma(question: Question, claim: Claim, digits: int) -> GammaSolution:
     as gamma grows, and neither alpha nor beta may depend on gamma, so the inequality also holds for all greater gammas.
     Raises DiagnosticError for a claim that depends on gamma.
     """
-    refuse_dependence(question, claim, "gamma", _WHY)
+    _refuse_dependence(question, claim)
     if question.table is None:
         return solve_gamma_everywhere(question, digits)
     search = _Search(question, question.table, claim, digits)
@@ -80,6 +77,17 @@ def solve_gamma(question: Question, claim: Claim, digits: int) -> GammaSolution:
         return search.answer(Status.UNDECIDED, None, search.worst_rows(), undecided.reason)
     except KeyboardInterrupt:
         return search.answer(Status.UNDECIDED, None, search.worst_rows(), search.so_far(), interrupted=True)
+
+
+def _refuse_dependence(question: Question, claim: Claim) -> None:
+    """Raise DiagnosticError if alpha or beta of `claim`, or a bound of beta in the table of `question`, needs gamma."""
+    rows = () if question.table is None else question.table.rows
+    columns = [claim.column_beta(text) for text in sorted({row.beta.text for row in rows if row.beta})]
+    for expression in (claim.alpha, claim.beta, *columns):
+        if expression is not None and mentions(expression.tree, "gamma"):
+            message = f"{expression.what} depends on gamma, which is what to solve for"
+            why = "as the bound depends on gamma, a larger gamma may fail where a smaller one holds"
+            raise expression.error("E1022", message, expression.tree, "", why)
 
 
 @dataclass(slots=True, eq=False)
@@ -117,16 +125,11 @@ class _Search:
             return hopeless
         low, high = neighboring_powers(self._all_hold, GREATEST_POWER, "gamma")
         in_steps = all(isinstance(course_of(self._probabilities, claimed.row), StepCourse) for claimed in self._open)
-        exact = self._on_steps(low, high) if in_steps else None
-        if exact is not None:
-            return self.answer(Status.SOLVED, (exact, exact), self.worst_rows(), "")
-        exact = self._at_jump(low, high)
-        if exact is not None:
-            return self.answer(Status.SOLVED, (exact, exact), self.worst_rows(), "")
-        low, high = narrow(self._all_hold, low, high, self._digits)
-        if self._is_least(high):
-            return self.answer(Status.SOLVED, (high, high), self.worst_rows(), "")
-        return self.answer(Status.SOLVED, (low, high), self.worst_rows(), "")
+        exact = self._on_steps(low, high) if in_steps else self._at_jump(low, high)
+        if exact is None:
+            low, high = narrow(self._all_hold, low, high, self._digits)
+            exact = high if self._is_least(high) else None
+        return self.answer(Status.SOLVED, (low, high) if exact is None else (exact, exact), self.worst_rows(), "")
 
     def _all_hold(self, gamma: Fraction) -> bool:
         """True if all rows that were not dropped hold with this `gamma`.

@@ -141,7 +141,7 @@ def facets(
     return tuple(facets)
 
 
-def _may_reach(region: Region, leaving: Way, other: Region, *, whole: bool = False) -> bool:
+def _may_reach(region: Region, leaving: Way, other: Region, *, whole: bool) -> bool:
     """Return False only if no input of `region` enters the region `other` just after it leaves `region` across a facet.
 
     `leaving` is the facet, with the direction of the straight way across it. Just after the facet means at arbitrarily

@@ -278,7 +278,7 @@ _RULES: tuple[_Bounding, ...] = (LEAST_SLACKS.bounds, CLAMPS.bounds, _unions, co
 Proving = Callable[[Goal], Asking[Proof | None]]
 
 
-def at_every_integer(goal: Goal, proving: Proving, start: int = 1) -> Asking[Proof | Fraction | None]:
+def at_every_integer(goal: Goal, proving: Proving, start: int) -> Asking[Proof | Fraction | None]:
     """Prove `goal` at each integer distance, small distances one by one and all others at once.
 
     The goal leaves a distance open, and its class has int inputs. `proving` proves a goal about one distance. If all
