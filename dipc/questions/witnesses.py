@@ -31,9 +31,8 @@ from dipc.program.metric import inner_point
 from dipc.questions.report import Refuted, input_texts
 from dipc.questions.source import Case
 from dipc.rules.centered_exits import CenteredExit, NoiseComponent
-from dipc.rules.goal import ConvexClass
+from dipc.rules.goal import ConvexClass, Lower
 from dipc.rules.halfspaces import GAMMA, at_alpha, least, point_at
-from dipc.rules.least_slacks import Lower
 from dipc.rules.rule import ProofStep
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm

@@ -29,10 +29,9 @@ from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Infeasible, solution
 from dipc.measure.event import Noise
 from dipc.rules.centered_exits import CenteredExit, NoiseComponent, is_whole
-from dipc.rules.goal import Goal
+from dipc.rules.goal import Goal, Rule, least_slacks
 from dipc.rules.halfspaces import GAMMA
-from dipc.rules.least_slacks import least_slacks
-from dipc.rules.rule import Bounds, Rule
+from dipc.rules.rule import Bounds
 from dipc.text.core import Value
 
 _ZERO, _ONE = Fraction(0), Fraction(1)

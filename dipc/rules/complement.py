@@ -16,10 +16,9 @@ from dipc.chain.state import Affine
 from dipc.decide.obligation import Bound, Share
 from dipc.measure.event import Event
 from dipc.rules.centered_exits import NoiseComponent
-from dipc.rules.goal import Goal
+from dipc.rules.goal import Goal, Rule, is_constant
 from dipc.rules.halfspaces import SlackBound, has_gamma
-from dipc.rules.least_slacks import is_constant
-from dipc.rules.rule import Bounds, Derivation, Farkas, Rule
+from dipc.rules.rule import Bounds, Derivation, Farkas
 
 _ONE = ExpPoly.ONE
 

@@ -31,11 +31,15 @@ from dipc.rules.clamps import CLAMPS
 from dipc.rules.complement import COMPLEMENT
 from dipc.rules.facets import MOST_CHOICES, choices
 from dipc.rules.goal import (
+    LEAST_SLACKS,
     ConvexClass,
     Goal,
     Proof,
+    Rule,
     Setting,
     is_certified,
+    is_constant,
+    joint_evidence,
     requirement,
     restatements,
     stated_goal,
@@ -43,9 +47,8 @@ from dipc.rules.goal import (
 from dipc.rules.halfspaces import GAMMA, SlackBound
 from dipc.rules.input_classes import InputClass
 from dipc.rules.joint_tails import JOINT_TAILS
-from dipc.rules.least_slacks import LEAST_SLACKS, is_constant, joint_evidence
 from dipc.rules.log_concave import CORNERS
-from dipc.rules.rule import Bounds, Derivation, Farkas, Rule
+from dipc.rules.rule import Bounds, Derivation, Farkas
 from dipc.rules.vertices import VERTICES
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Infinite, Limit, limit_at_infinity, limit_at_zero

@@ -26,10 +26,9 @@ from dipc.measure.event import Event
 from dipc.rules.centered_exits import DISTANCE, Level, NoiseComponent, connected, is_whole
 from dipc.rules.clamps import CLAMPS
 from dipc.rules.complement import complement
-from dipc.rules.goal import ConvexClass, Goal, Proof
+from dipc.rules.goal import LEAST_SLACKS, ConvexClass, Goal, Proof, least_slacks
 from dipc.rules.halfspaces import step_of, still
 from dipc.rules.joint_tails import joint_tails
-from dipc.rules.least_slacks import LEAST_SLACKS, least_slacks
 from dipc.rules.rule import Bounds, Derivation, Farkas, Requirement
 from dipc.rules.vertices import vertices
 from dipc.sign.partial_sums import has_nonnegative_partial_sums

@@ -21,10 +21,9 @@ from dipc.measure.measure import measure
 from dipc.noise.laws import law_of
 from dipc.rules.centered_exits import NoiseComponent
 from dipc.rules.complement import widest
-from dipc.rules.goal import Goal
+from dipc.rules.goal import Goal, Rule, is_constant, joint_evidence
 from dipc.rules.halfspaces import has_gamma
-from dipc.rules.least_slacks import is_constant, joint_evidence
-from dipc.rules.rule import Bounds, Derivation, Rule
+from dipc.rules.rule import Bounds, Derivation
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 

@@ -23,9 +23,9 @@ from dipc.decide.obligation import Bound, Share
 from dipc.linear.halfspace import Halfspace, equation
 from dipc.linear.program import Infeasible, Least, minimum, solution
 from dipc.rules.centered_exits import CenteredExit
-from dipc.rules.goal import Goal
+from dipc.rules.goal import Goal, Rule
 from dipc.rules.halfspaces import GAMMA, at_alpha, best_bound, slack
-from dipc.rules.rule import Bounds, Rule
+from dipc.rules.rule import Bounds
 
 _ZERO = Fraction(0)
 

@@ -1,4 +1,4 @@
-"""The words of a proof rule: what it reads of a claim (`Requirement`), what it returns, and the evidence for that.
+"""The words of a proof: the claim for a class (`Requirement`), what a rule returns (`Bounds`), and its evidence.
 
 To add a rule, write a file here with the rule, its lemma and the proof of the lemma in the docstring, and add a line to
 the list of `dipc.rules.every_rule`. `check`, `tighten`, `solve`, certificates and plots all try that list. A rule whose
@@ -8,7 +8,6 @@ Other rules return no evidence.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import Enum, StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -20,7 +19,6 @@ from dipc.sign.piecewise import BetaForm
 
 if TYPE_CHECKING:
     from dipc.rules.centered_exits import Level
-    from dipc.rules.goal import Goal
     from dipc.rules.halfspaces import SlackBound
 
 
@@ -198,16 +196,3 @@ class Bounds:
 
     functions: tuple[Bound, ...]
     evidence: BoundEvidence | None
-
-
-@frozen
-class Rule:
-    """A proof rule: its `name`, and the function `bounds` from a goal to lower bounds of the probability.
-
-    `bounds` returns None if the rule does not apply, and raises Undecided past a limit. `of_others` says that the rule
-    reads the exits to other answers.
-    """
-
-    name: str
-    bounds: Callable[[Goal], Bounds | None]
-    of_others: bool = False

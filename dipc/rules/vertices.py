@@ -15,9 +15,8 @@ from itertools import product
 from dipc.decide.obligation import Bound, Share
 from dipc.measure.event import Event
 from dipc.rules.centered_exits import CenteredExit, Level, NoiseComponent, is_whole, opposite
-from dipc.rules.goal import Goal
-from dipc.rules.least_slacks import is_constant, joint_evidence
-from dipc.rules.rule import Bounds, Rule
+from dipc.rules.goal import Goal, Rule, is_constant, joint_evidence
+from dipc.rules.rule import Bounds
 
 #: The most comparisons; a box of more has too many vertices.
 _MOST_COMPARISONS = 5

@@ -21,6 +21,7 @@ from dipc.program.metric import Norm
 from dipc.rules import halfspaces, input_classes
 from dipc.rules.centered_exits import MOST_SHARED, pieces
 from dipc.rules.facets import FacetMetric, choices, facet_metric, facets, way_out
+from dipc.rules.goal import slack_bound
 from dipc.rules.halfspaces import (
     at_alpha,
     best_bound,
@@ -36,7 +37,6 @@ from dipc.rules.halfspaces import (
     still,
 )
 from dipc.rules.input_classes import classes
-from dipc.rules.least_slacks import slack_bound
 from dipc.rules.rule import Requirement
 from dipc.text.ast import CompareOp
 from tests.patience import at_most, examples

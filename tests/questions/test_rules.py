@@ -15,7 +15,7 @@ from dipc.questions.every_input import ClassCase, EveryInput
 from dipc.rules import every_rule
 from dipc.rules.class_claim import ClassClaim
 from dipc.rules.every_rule import SIMPLE, UNITED, proofs
-from dipc.rules.rule import Rule
+from dipc.rules.goal import Rule
 from dipc.verifier.document import check_text
 from tests.questions.test_classes_in_parts import HARDER, RANDOMIZED_RESPONSE
 from tests.questions.test_log_concave import SHARED

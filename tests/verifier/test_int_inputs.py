@@ -21,7 +21,7 @@ import dipc
 from dipc import Verdict
 from dipc.certificate.answers import Solved
 from dipc.chain.state import Affine
-from dipc.rules import class_claim, facets, least_slacks
+from dipc.rules import class_claim, facets, goal
 from dipc.rules.halfspaces import inwards
 from dipc.verifier.document import check_text
 from dipc.verifier.linear import Guard, least
@@ -249,7 +249,7 @@ def _without_the_constant(form: Affine, bound: Fraction, slope: Fraction) -> Fra
     return TRUE_RAISED(form.shifted(-form.constant), bound, slope)
 
 
-TRUE_RAISED = least_slacks._raised
+TRUE_RAISED = goal._raised
 
 #: What a writer may get wrong, as functions of its own in place of its own.
 MISTAKES: dict[str, tuple[Any, str, Callable[..., Any]]] = {
@@ -260,8 +260,8 @@ MISTAKES: dict[str, tuple[Any, str, Callable[..., Any]]] = {
         lambda guard, width: inwards(guard.form.shifted(width), 2 * width),
     ),
     "no way with the same answer": (facets, "_may_reach", lambda *_, **__: False),
-    "raised by one": (least_slacks, "_raised", _one_more),
-    "raised to multiples alone": (least_slacks, "_raised", _without_the_constant),
+    "raised by one": (goal, "_raised", _one_more),
+    "raised to multiples alone": (goal, "_raised", _without_the_constant),
     "alpha and one": (class_claim, "ceil", lambda alpha: ceil(alpha) + 1),
     "rivals further away": (facets, "_side", lambda form, width, *, whole: inwards((-form).shifted(-1), width)),
 }

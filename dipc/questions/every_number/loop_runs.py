@@ -46,9 +46,9 @@ from dipc.program.program import Program
 from dipc.questions.every_number.bounded_queries import gaps
 from dipc.questions.every_number.uniform import NotUniform, UniformLoops
 from dipc.rules.facets import FacetMetric, facets
+from dipc.rules.goal import slack_bound
 from dipc.rules.halfspaces import GAMMA, best_bound, single_bound
 from dipc.rules.input_classes import combinations_of
-from dipc.rules.least_slacks import slack_bound
 from dipc.rules.rule import Requirement
 from dipc.text import ast
 from dipc.text.ast import BaseType

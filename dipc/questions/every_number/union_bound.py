@@ -82,9 +82,9 @@ from dipc.questions.every_number.uniform import (
     uniform,
 )
 from dipc.rules.facets import facet_metric, facets
+from dipc.rules.goal import slack_bound
 from dipc.rules.halfspaces import single_bound
 from dipc.rules.input_classes import finite_cases
-from dipc.rules.least_slacks import slack_bound
 from dipc.rules.rule import BoundEvidence, Requirement
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
