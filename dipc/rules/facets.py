@@ -136,9 +136,16 @@ def facets(
             proved = proved and not any(_touches(inner, leaving, gap) for gap in outside)
         if proved and metric.apart is not None:
             proved = not metric.apart(region, leaving)
-        moved = guard.form.shifted(leaving.width) if guard.whole else guard.form
-        facets.append(inwards(moved, leaving.width) if proved else guard.form)
+        facets.append(_retreating(guard, leaving.width) if proved else guard.form)
     return tuple(facets)
+
+
+def _retreating(guard: Constraint, width: Fraction) -> Affine:
+    """Return the half-space of inputs that are at least alpha away from all inputs at which `guard` fails.
+
+    `width` is the dual norm of the guard's form.
+    """
+    return inwards(guard.form.shifted(width) if guard.whole else guard.form, width)
 
 
 def _may_reach(region: Region, leaving: Way, other: Region, *, whole: bool) -> bool:
