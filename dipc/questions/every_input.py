@@ -59,7 +59,7 @@ from dipc.rules.every_rule import (
 )
 from dipc.rules.exchange import classes_up_to_exchange
 from dipc.rules.facets import FacetMetric, choices, facet_metric, facets
-from dipc.rules.goal import ConvexClass, Goal, Lower, Proof, Setting, has_static_facets, near_answers, stated_goal
+from dipc.rules.goal import ConvexClass, Goal, Proof, Setting, has_static_facets, near_answers, stated_goal
 from dipc.rules.halfspaces import GAMMA, SlackBound, at_alpha, inwards, point_at, step_of
 from dipc.rules.input_classes import Conjunction, InputClass, classes, finite_cases, same_answers
 from dipc.rules.renaming import Pattern, PatternFinder
