@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 from dipc.noise.law import Law
 
@@ -21,6 +20,7 @@ class Bounded(Law):
 
     def __init__(self, low: Fraction = -_ONE, high: Fraction = _ONE) -> None:
         assert low < high
+        self.parameters = low, high
         self.low = self.least = low
         self.high = self.greatest = high
         self.symmetric = low == -high
@@ -34,19 +34,6 @@ class Bounded(Law):
     @property
     def identity(self) -> str:
         return f"{self.keyword}[{self.low}, {self.high}]"
-
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        return type(self), (self.low, self.high)
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Bounded)
-            and type(self) is type(other)
-            and (self.low, self.high) == (other.low, other.high)
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.keyword, self.low, self.high))
 
     def shown(self, rate: Fraction, mean: str) -> str:
         return self.draw_text(self.scale_text(rate), mean, str(self.low), str(self.high))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dipc.algebra.exppoly import ExpPoly, Quotient
 from dipc.algebra.reals import ONE, Real
@@ -31,7 +31,8 @@ class Deviating(Law):
     is_subgaussian = True
     is_positive = symmetric = unimodal = log_concave = True
 
-    def __init__(self, unit: Real = ONE, *, fixed: bool = False) -> None:
+    def __init__(self, unit: Real = ONE, fixed: bool = False) -> None:
+        self.parameters = unit, fixed
         self.unit = unit
         self.fixed = fixed
         self.scales = not fixed and not self.whole
@@ -39,19 +40,6 @@ class Deviating(Law):
     @property
     def identity(self) -> str:
         return f"{self.keyword}{'' if self.unit == ONE else f'[{self.unit}]'}{'!' if self.fixed else ''}"
-
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        return _restore, (type(self), self.unit, self.fixed)
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Deviating)
-            and type(self) is type(other)
-            and (self.unit, self.fixed) == (other.unit, other.fixed)
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.keyword, self.unit, self.fixed))
 
     def with_deviation(self, factor: Real, *, fixed: bool) -> tuple[Law, Fraction]:
         """Return (law, rate) whose noise has the standard deviation `factor`/eps, or `factor` for every eps if `fixed`.
@@ -90,11 +78,6 @@ class Deviating(Law):
         return rate if self.fixed else rate * eps
 
     def deviation(self, rate: Fraction) -> tuple[Fraction, Fraction]:
-        """Return (lower, upper), rational bounds of the standard deviation for this `rate`, in multiples of 1/eps.
-
-        If the law is fixed, the standard deviation does not depend on eps, and the bounds are numbers, not multiples of
-        1/eps.
-        """
         low, high = self.unit.enclosure()
         return low / rate, high / rate
 
@@ -107,10 +90,6 @@ class Deviating(Law):
         if self.fixed:
             self._lacks("a density that scales with eps")
         return Fraction(2, 5) / self.deviation(rate)[0]
-
-
-def _restore(law: type[Deviating], unit: Real, fixed: bool) -> Law:
-    return law(unit, fixed=fixed)
 
 
 class Gaussian(Deviating):

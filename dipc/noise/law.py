@@ -79,6 +79,7 @@ class Law(ABC):
 
     - `keyword`, `name`, `checker_name`: the word for the law in programs, in sentences and in certificates. The last is
       None if the checker does not know the law.
+    - `parameters`: the arguments from which the class makes the law; equal laws have equal ones.
     - `whole`: N is an integer. Otherwise N is real and has a density.
     - `takes_rate`: a draw is written with a rate or a standard deviation. Otherwise nothing depends on the rate.
     - `by_deviation`: a draw is written with a standard deviation and not with a rate.
@@ -99,75 +100,37 @@ class Law(ABC):
       0 if N is an integer.
     """
 
-    #: The word for the law in programs, and its name in sentences, where "noise" follows.
     keyword: ClassVar[str]
     name: ClassVar[str]
-
-    #: The law's name in certificates; None where the checker does not know the law.
     checker_name: ClassVar[str | None] = None
-
-    #: Whether draws and means are integers; otherwise they are real, and the law has a density.
+    parameters: tuple[Any, ...] = ()
     whole: ClassVar[bool] = False
-
-    #: Whether a draw is written with a mean, as `Lap(rate, mean)`; otherwise the mean is 0, as for `Expo(rate)`.
     takes_mean: ClassVar[bool] = True
-
-    #: Whether a draw is written with the standard deviation, `Gauss(1/(a*eps), mean)`, in place of the rate a·eps.
     by_deviation: ClassVar[bool] = False
-
-    #: Whether a draw is written with the two ends of its support, as `TLap(rate, mean, low, high)`.
     takes_ends: ClassVar[bool] = False
-
-    #: Whether a draw is written with a rate or a deviation; otherwise the rate is 1, and nothing depends on it.
     takes_rate: ClassVar[bool] = True
-
-    #: A lower bound of N; None where N is unbounded below or no bound is stated.
     least: Fraction | None = None
-
-    #: An upper bound of N; None where N is unbounded above or no bound is stated.
     greatest: Fraction | None = None
-
-    #: Whether the total mass is 1.
     is_probability: ClassVar[bool] = True
-
-    #: Whether the density (mass) is positive everywhere from `least` on.
     is_positive: ClassVar[bool] = False
-
-    #: Whether -N has the law of N.
     symmetric: bool = False
-
-    #: Whether the density never increases with the distance from 0, on its support.
     unimodal: ClassVar[bool] = False
-
-    #: Whether the logarithm of the density, or mass, is concave on its support.
     log_concave: ClassVar[bool] = False
-
-    #: Whether there is a density, and the law of rate·eps·N depends neither on the rate nor on eps.
     scales: bool = False
-
-    #: Whether N itself has the same law for every eps; the rate is then not a multiple of eps.
     fixed: bool = False
-
-    #: The method that computes probabilities.
     measure: ClassVar[Measure] = Measure.CLOSED_FORM
-
-    #: Whether E[e^{t·N}] <= e^{t²·s²/2} for every real t, where s is the deviation.
     is_subgaussian: ClassVar[bool] = False
-
-    #: For a subgaussian law, a weight w with Pr[N >= x] <= w·e^{-x²/(2·s²)} for x >= 0; if w < 1, also for sums.
     subgaussian_weight: ClassVar[Fraction] = Fraction(1)
-
-    #: Whether Pr[N >= s] = Pr[-N >= s] = Pr[N >= 0]·e^{-rate·eps·s} for every s >= 0 (integers, where N is one).
     exponential_tails: ClassVar[bool] = False
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        return type(self), ()
+        return type(self), self.parameters
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other)
+        return type(self) is type(other) and self.parameters == other.parameters
 
     def __hash__(self) -> int:
-        return hash(self.keyword)
+        return hash((self.keyword, self.parameters))
 
     def __repr__(self) -> str:
         return self.identity
@@ -375,6 +338,7 @@ class Weighted(Law):
     is_probability = False
 
     def __init__(self, law: Law, power: int) -> None:
+        self.parameters = law, power
         self.law = law
         self.power = power
         self.keyword = f"{law.keyword}^{power}"  # type: ignore[misc]
@@ -391,12 +355,3 @@ class Weighted(Law):
                 for each in self.law.pieces(rate)
             ]
         )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Weighted, (self.law, self.power)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Weighted) and (self.law, self.power) == (other.law, other.power)
-
-    def __hash__(self) -> int:
-        return hash((self.law, self.power))

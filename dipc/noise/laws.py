@@ -15,7 +15,4 @@ LAWS: tuple[Law, ...] = (LAPLACE, DISCRETE_LAPLACE, ONE_SIDED, GAUSSIAN, DISCRET
 
 def law_of(keyword: str) -> Law:
     """Return the law whose noise is drawn by the word `keyword` of the language, such as Lap. Raises KeyError."""
-    for law in LAWS:
-        if law.keyword == keyword:
-            return law
-    raise KeyError(keyword)
+    return {law.keyword: law for law in LAWS}[keyword]

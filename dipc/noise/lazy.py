@@ -24,12 +24,6 @@ import flint
 _AT_ONCE = 64
 
 
-def _hashed(seed: int) -> Callable[[int], bytes]:
-    """Return a function from n to n pseudorandom bytes, where `seed` determines the bytes of all its calls."""
-    blocks = counted()
-    return lambda size: shake_256(f"{seed}/{next(blocks)}".encode()).digest(size)
-
-
 class RandomBits:
     """A source of independent fair random bits, from the operating system, or determined by a `seed`.
 
@@ -37,7 +31,10 @@ class RandomBits:
     """
 
     def __init__(self, seed: int | None = None) -> None:
-        self._bytes: Callable[[int], bytes] = os.urandom if seed is None else _hashed(seed)
+        self._bytes: Callable[[int], bytes] = os.urandom
+        if seed is not None:
+            blocks = counted()
+            self._bytes = lambda size: shake_256(f"{seed}/{next(blocks)}".encode()).digest(size)
         self._pool = 0
         self._left = 0
         self.drawn = 0
@@ -133,8 +130,17 @@ class RandomBits:
         return LazyExponential(self.sign())
 
     def normal(self) -> LazyReal:
-        """Draw a real number with density e^{-x²/2}/√(2π)."""
-        return _normal(self)
+        """Draw a real number with density e^{-x²/2}/√(2π), by Algorithm N of Karney (2016)."""
+        while True:
+            whole = 0
+            while self.bernoulli_exp(1, 2):
+                whole += 1
+            if not all(self.bernoulli_exp(1, 2) for _ in range(whole * (whole - 1))):
+                continue
+            rest = LazyUniform(1)
+            # Accepted with probability e^{-x·whole - x²/2}.
+            if all(_bernoulli_exp_of(rest, self) for _ in range(whole)) and _bernoulli_exp_half_square(rest, self):
+                return LazyUniform(self.sign(), rest.whole + (whole << rest.length), rest.length)
 
     def uniform(self, low: Fraction, high: Fraction) -> LazyReal:
         """Draw a real number with a uniform density on [`low`, `high`], for `low` < `high`."""
@@ -357,20 +363,6 @@ class LazyLine(LazyReal):
                     self.whole, self.length = floor(low * (1 << length)), length
                     return
             inner.refine(bits)
-
-
-def _normal(bits: RandomBits) -> LazyReal:
-    """Draw a number with density e^{-x²/2}/√(2π) from the random `bits`, by Algorithm N of Karney (2016)."""
-    while True:
-        whole = 0
-        while bits.bernoulli_exp(1, 2):
-            whole += 1
-        if not all(bits.bernoulli_exp(1, 2) for _ in range(whole * (whole - 1))):
-            continue
-        rest = LazyUniform(1)
-        # Accepted with probability e^{-x·whole - x²/2}.
-        if all(_bernoulli_exp_of(rest, bits) for _ in range(whole)) and _bernoulli_exp_half_square(rest, bits):
-            return LazyUniform(bits.sign(), rest.whole + (whole << rest.length), rest.length)
 
 
 def _bernoulli_exp_of(x: LazyUniform, bits: RandomBits) -> bool:

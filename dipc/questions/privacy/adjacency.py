@@ -184,14 +184,13 @@ def every_input(core: CoreProgram) -> str:
 
 def is_input(program: Program, point: Input) -> bool:
     """Return True if `point` is an input of `program`: its values have the right types and satisfy `requires`."""
-    typed = all(map(_is_of_type, program.core.input_slots, point))
-    return typed and (program.allowed is None or program.allowed.allows(point))
-
-
-def _is_of_type(slot: Slot, value: Value) -> bool:
-    if not slot.is_symbolic:
-        return any(same_value(value, each) for each in finite_values(slot))
-    return isinstance(value, Fraction) and (value.denominator == 1 or slot.type is not BaseType.INT)
+    for slot, value in zip(program.core.input_slots, point, strict=True):
+        if not slot.is_symbolic:
+            if not any(same_value(value, each) for each in finite_values(slot)):
+                return False
+        elif not isinstance(value, Fraction) or (value.denominator != 1 and slot.type is BaseType.INT):
+            return False
+    return program.allowed is None or program.allowed.allows(point)
 
 
 @frozen
@@ -225,7 +224,7 @@ class Pairs:
         return texts(program, self.inputs[pair[0]]), texts(program, self.inputs[pair[1]])
 
 
-@frozen
+@frozen(kw_only=True)
 class MultisetPairs(Pairs):
     """Pairs of adjacent multisets of input values, each multiset represented by one of `inputs`.
 
@@ -234,13 +233,11 @@ class MultisetPairs(Pairs):
     and `given` are all inputs before they were grouped. The length is the number of ordered pairs of adjacent inputs.
     """
 
-    groups: multisets.Groups | None = None
-    given: FiniteInputs | None = None
-    adjacency: Neighborhood | None = None
+    groups: multisets.Groups
+    given: FiniteInputs
+    adjacency: Neighborhood
 
     def __len__(self) -> int:
-        assert self.given is not None
-        assert self.adjacency is not None
         return _pairs_counted(self.given.choices, self.adjacency)
 
     def texts(self, program: Program, pair: tuple[int, int]) -> tuple[dict[str, str], dict[str, str]]:
@@ -249,8 +246,6 @@ class MultisetPairs(Pairs):
         The first represents the first multiset. The second is an arrangement of the second multiset that is adjacent to
         the first. The names are those of the inputs of `program`.
         """
-        assert self.groups is not None
-        assert self.adjacency is not None
         one, two = self.inputs[pair[0]], self.inputs[pair[1]]
         if self.adjacency.distance is Distance.HAMMING:
             two = self.groups.arranged(one, two)
@@ -261,9 +256,6 @@ class MultisetPairs(Pairs):
 
         Raises LimitReached if the pairs exceed `limits`.
         """
-        assert self.groups is not None
-        assert self.given is not None
-        assert self.adjacency is not None
         number = {point: place for place, point in enumerate(self.inputs)}
         plain = _pairs_among(self.given, self.adjacency, program, limits)
         members = [self.groups.member(self.groups.multiset(point)) for point in plain.inputs]
@@ -354,7 +346,7 @@ def _multiset_pairs(
     if not ordered:
         return None  # The caller reports that no inputs are adjacent.
     members = tuple(map(groups.member, bags))
-    return MultisetPairs(members, tuple(ordered), given.name, None, groups, given, adjacency)
+    return MultisetPairs(members, tuple(ordered), given.name, groups=groups, given=given, adjacency=adjacency)
 
 
 def _pairs_counted(choices: Sequence[Sequence[Value]], adjacency: Neighborhood) -> int:
@@ -460,7 +452,8 @@ def _listed(program: Program, path: Path) -> Pairs:
     # The file is read as the table of a program that has each input twice and no outputs.
     count = len(core.slots)
     primed = [replace(slot, index=count + position, name=f"{slot.name}'") for position, slot in enumerate(slots)]
-    twice = _with_inputs(core, slots, primed)
+    inputs = (*core.inputs, *(slot.index for slot in primed))
+    twice = replace(core, slots=(*core.slots, *primed), inputs=inputs, outputs=(), requires=None)
     table = read_table(path, twice, claims=())
     pairs: dict[tuple[Input, Input], None] = {}
     mistakes: list[Diagnostic] = []
@@ -483,11 +476,6 @@ def _listed(program: Program, path: Path) -> Pairs:
     if mistakes:
         raise DiagnosticError(*mistakes)
     return Pairs.from_inputs(pairs, table.name)
-
-
-def _with_inputs(core: CoreProgram, slots: Sequence[Slot], primed: Sequence[Slot]) -> CoreProgram:
-    inputs = tuple([slot.index for slot in (*slots, *primed)])
-    return replace(core, slots=(*core.slots, *primed), inputs=inputs, outputs=(), requires=None)
 
 
 def _row_place(path: Path, number: int) -> Excerpt | None:

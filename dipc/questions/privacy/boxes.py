@@ -133,30 +133,18 @@ def extreme_moves(
     still = dict.fromkeys(range(len(ranges)), _ZERO)
     moves: list[Move] = []
     for budgets in _budgets(groups, within, limits):
-        parts = [group.filled(budget) for group, budget in zip(groups, budgets, strict=True)]
-        moves += [{**still, **move} for move in _signed(groups, parts)]
+        # Each group moves up or down; one whose worst direction is known moves in this direction alone.
+        directions: list[list[Move]] = []
+        for group, budget in zip(groups, budgets, strict=True):
+            part = group.filled(budget)
+            signs = (-group.one_sign,) if group.one_sign else (1, -1)
+            directions.append([{place: sign * step for place, step in part.items()} for sign in signs if part] or [{}])
+        moves += [
+            still | {place: step for part in chosen for place, step in part.items()} for chosen in product(*directions)
+        ]
         if len(moves) > limits.vertices:
             raise LimitReached("vertices", f"the adjacent inputs have more than {limits.vertices} extreme moves")
     return moves
-
-
-def _signed(groups: Sequence[_Group], parts: Sequence[Move]) -> Iterator[Move]:
-    """Yield the moves in which each group moves up or down by its move in `parts`, for all choices of directions.
-
-    `parts` has one move for each of `groups`. A group whose `one_sign` is not 0 moves only in its worst direction.
-    """
-    choices = [(_ZERO,) if not part else _directions(group) for group, part in zip(groups, parts, strict=True)]
-    for signs in product(*choices):
-        yield {
-            place: sign * step
-            for sign, part in zip(signs, parts, strict=True)
-            for place, step in part.items()
-            if sign and step
-        }
-
-
-def _directions(group: _Group) -> tuple[Fraction, ...]:
-    return (_ONE, -_ONE) if not group.one_sign else (Fraction(-group.one_sign),)
 
 
 def _budgets(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> Iterator[tuple[Fraction | None, ...]]:

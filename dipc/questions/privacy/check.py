@@ -68,9 +68,9 @@ from dipc.text.diagnostic import DiagnosticError, bad_input
 from dipc.text.precondition import selection_unsupported
 
 if TYPE_CHECKING:
-    from dipc.questions.privacy import closed, gaussian, many_runs, noisy_vector, plain_law
+    from dipc.questions.privacy import enclosed, gaussian, many_runs, noisy_vector, plain_law
 else:
-    closed = LazyModule("dipc.questions.privacy.closed")
+    enclosed = LazyModule("dipc.questions.privacy.enclosed")
     gaussian = LazyModule("dipc.questions.privacy.gaussian")
     many_runs = LazyModule("dipc.questions.privacy.many_runs")
     noisy_vector = LazyModule("dipc.questions.privacy.noisy_vector")
@@ -261,7 +261,9 @@ class PrivacyQuestion:
         """
         if self._table is None or self._table.pairs is not pairs:
             tables = [composed(table, runs, self.program.limits) for table, runs in self._tables(pairs)]
-            self._table = closed.laws_of(self.subject, together(tables, self.program.limits), pairs)
+            table = together(tables, self.program.limits)
+            kind = enclosed.EnclosedLaws if table.is_enclosed else ClosedLaws
+            self._table = kind(self.subject, table, pairs)
         return self._table
 
     def _tables(self, pairs: Pairs) -> list[tuple[LawTable, int]]:
@@ -506,7 +508,8 @@ class PrivacyQuestion:
                 yield self.laws().decide(claim)
         if self._tried is not None:
             with suppress(Undecided):
-                answer = self._laws_at(self._tried).decide(claim)
+                at_tried = RealOutputs(self.subject, self._tried) if self.real_outputs else self.table(self._tried)
+                answer = at_tried.decide(claim)
                 if isinstance(answer, PrivacyCounterexample):
                     yield answer
         if self.real_outputs and not claim.is_pure and isinstance(self._worst, Undecided):
@@ -532,9 +535,6 @@ class PrivacyQuestion:
         if not isinstance(self.pairs, EveryPair) or not isinstance(self._worst, Undecided) or self.runs > 1:
             return None
         return few_pairs(self.program, self.pairs.adjacency)
-
-    def _laws_at(self, pairs: Pairs) -> Laws:
-        return RealOutputs(self.subject, pairs) if self.real_outputs else self.table(pairs)
 
     @property
     def _is_listed(self) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of, total
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
@@ -12,14 +11,11 @@ from dipc.algebra.numbers import outward
 from dipc.algebra.parametric import Parametric, plus, times
 from dipc.decide.engine import Underway, results_in_order
 from dipc.decide.obligation import Decision, EndPoint, Obligation, Verdict, end_point, holds_in_cells
-from dipc.frozen import LazyModule
 from dipc.measure.measure import Bound
-from dipc.questions.privacy.adjacency import Pairs
-from dipc.questions.privacy.laws import DeltaPiece, Excess, LeastDelta, Subject, TableLaws
+from dipc.questions.privacy.laws import DeltaPiece, Excess, LeastDelta, TableLaws
 from dipc.questions.privacy.loss import (
     IMPOSSIBLE,
     Couple,
-    LawTable,
     Loss,
     Moment,
     at_most,
@@ -45,11 +41,6 @@ from dipc.sign.chart import RegionEnd, arrange, ends_of, is_nowhere_negative, si
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Far, root_cell, supremum
 from dipc.sign.piecewise import PiecewiseForm
-
-if TYPE_CHECKING:
-    from dipc.questions.privacy import enclosed
-else:
-    enclosed = LazyModule("dipc.questions.privacy.enclosed")
 
 # --- The least delta, where all probabilities have closed forms -------------------------------------------------------
 #
@@ -335,11 +326,3 @@ class ClosedLaws(TableLaws):
             if not any(_dominates(other.value, each.value, claim.intervals, self._limits) for other in kept):
                 kept.append(each)
         return kept
-
-
-def laws_of(subject: Subject, table: LawTable, pairs: Pairs) -> TableLaws:
-    """Return the laws of `table` at `pairs`, for the program and engine of `subject`.
-
-    The result is ClosedLaws, or EnclosedLaws if some probabilities have no closed form.
-    """
-    return (enclosed.EnclosedLaws if table.is_enclosed else ClosedLaws)(subject, table, pairs)

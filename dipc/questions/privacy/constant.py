@@ -116,7 +116,11 @@ def bounds_by_shifts(program: Program, within: Neighborhood, engine: Engine, amo
     Finite inputs are treated as real or int ones. Candidates are taken from the pairs of `among`, if given; `engine`
     measures their probabilities. Raises Undecided.
     """
-    opened, choices = with_open_inputs(program), _choices(program, among)
+    opened = with_open_inputs(program)
+    choices: _Choices = [_numbers(program, slot) for slot in program.core.inputs]
+    if among is not None:
+        columns = zip(*among.inputs, strict=True)
+        choices = [[value for value in dict.fromkeys(each) if isinstance(value, Fraction)] for each in columns]
     moves = allowed_moves(opened, within)
     ball, is_bounded = within, True
     if within.distance is Distance.HAMMING:
@@ -128,9 +132,10 @@ def bounds_by_shifts(program: Program, within: Neighborhood, engine: Engine, amo
     if any(each.is_guarded for each in every):
         if opened is not program:
             raise OutsideFragment(COMPARED_WITHOUT_NOISE)
-        return LossBounds(
-            _cost_of_pivots(every, within, program), None, () if among is not None else _nearby(program, within, engine)
-        )
+        cost = _least_bound([(each, None) for each in every], within, program)
+        if cost is None:
+            raise OutsideFragment(COMPARED_WITHOUT_NOISE)
+        return LossBounds(cost, None, () if among is not None else _nearby(program, within, engine))
     extreme = None if moves is None else moves.extreme
     if extreme is None:
         costly = [costliest(aligned, ball, opened) for aligned in every]
@@ -138,7 +143,8 @@ def bounds_by_shifts(program: Program, within: Neighborhood, engine: Engine, amo
         is_bounded = True
         costly = [costliest_among(aligned, extreme, opened) for aligned in every]
     costly.sort(key=_order, reverse=True)
-    proved, reason = _least_bound(costly, within if moves is not None else ball, opened), None
+    costs = [(each.exit, each.cost) for each in costly]
+    proved, reason = _least_bound(costs, within if moves is not None else ball, opened), None
     if proved is None:
         reason = _NO_SHIFT
     elif proved and not is_bounded:
@@ -233,7 +239,9 @@ def bounds_in_box(original: Program, box: Clipped, within: Neighborhood, engine:
     first = every[0].first_input
     joined = [pairs_in(ranges, first, first + len(slots))]
     if any(each.is_guarded for each in every):
-        cost = _cost_of_pivots(every, within, program, joined)
+        cost = _least_bound([(each, None) for each in every], within, program, joined)
+        if cost is None:
+            raise OutsideFragment(COMPARED_WITHOUT_NOISE)
         pairs = _at_corners(box, within)
         near = list(_candidates_at(program, pairs, engine)) if pairs and program.core.has_finite_outputs else []
         return LossBounds(cost, None, (*near, *_nearby(original, within, engine)))
@@ -241,7 +249,7 @@ def bounds_in_box(original: Program, box: Clipped, within: Neighborhood, engine:
         costliest_among(each, moves_of_exit(each, ranges, within, integers, program.limits), program) for each in every
     ]
     costly.sort(key=_order, reverse=True)
-    proved = _least_bound(costly, within, program, joined)
+    proved = _least_bound([(each.exit, each.cost) for each in costly], within, program, joined)
 
     def starts(worst: Costly) -> Iterator[_Start]:
         return islice(_starts_in(box, worst, integers), _PAIRS)
@@ -284,11 +292,7 @@ def _at_corners(box: Clipped, within: Neighborhood) -> Pairs | None:
         size = _step_of(slot, within)
         ends += [side.nearest(end + step) for end in ends or [_ZERO] for step in (size, -size)]
         values.append(list(dict.fromkeys(ends)))
-    if prod(map(len, values)) > _GRID:
-        return None
-    points = list(product(*values))
-    ordered = [(one, two) for one in points for two in points if within.relates(one, two)]
-    return Pairs.from_inputs(ordered) if ordered else None
+    return None if prod(map(len, values)) > _GRID else _adjacent_in(box.program, within, values)
 
 
 def bounds_for_every_pair(program: Program, within: Neighborhood, engine: Engine) -> LossBounds:
@@ -487,30 +491,31 @@ def _beside_finite(program: Program, within: Neighborhood, engine: Engine) -> Lo
 
 
 def _least_bound(
-    costly: Sequence[Costly],
+    costs: Sequence[tuple[AlignedExit, Fraction | None]],
     within: Neighborhood,
     program: Program,
     joined: Sequence[Sequence[Halfspace]] | None = None,
 ) -> Fraction | None:
-    """Return an upper bound of the loss, in multiples of eps, from the exits `costly` of `program`; None is infinity.
+    """Return an upper bound of the loss, in multiples of eps, from the exits of `program`; None is infinity.
 
-    The exits come in decreasing order of cost. Exits that give the same finite outputs and draw noises of the same laws
-    form a group. A group has one cost: the greatest cost of its exits, or the cost of one pivot for all of them if that
-    is less. A pivot is a noise whose shift depends on the other noises. The bound is the greatest cost of a group.
+    `costs` has the exits with the costs of constant shifts, the greatest first. A cost is None if there is no shift, or
+    none is known. Exits that give the same finite outputs and draw noises of the same laws form a group. A group has
+    one cost: the greatest cost of its exits, or the cost of one pivot for all of them if that is less. A pivot is a
+    noise whose shift depends on the other noises. The bound is the greatest cost of a group.
 
     Inputs are adjacent by `within`. `joined` has systems of half-spaces, one of which each pair of inputs satisfies;
     None for the systems that `requires` implies. Raises NotConfirmed.
     """
-    alike: dict[Hashable, list[Costly]] = {}
-    for each in costly:
-        alike.setdefault(each.exit.likeness, []).append(each)
+    alike: dict[Hashable, list[tuple[AlignedExit, Fraction | None]]] = {}
+    for each in costs:
+        alike.setdefault(each[0].likeness, []).append(each)
     bound = Fraction(0)
     for group in alike.values():
-        worst = group[0].cost
+        _, worst = group[0]
         if worst is not None and worst <= bound:
             break  # the following exits cost no more than this
-        costs = (worst, _pivoted([each.exit for each in group], within, program, joined))
-        known = [cost for cost in costs if cost is not None]
+        pivot = _pivoted([exit_ for exit_, _ in group], within, program, joined)
+        known = [cost for cost in (worst, pivot) if cost is not None]
         if not known:
             return None
         bound = max(bound, min(known))
@@ -525,7 +530,7 @@ def _pivoted(
     exits: Sequence[AlignedExit],
     within: Neighborhood,
     program: Program,
-    joined: Sequence[Sequence[Halfspace]] | None = None,
+    joined: Sequence[Sequence[Halfspace]] | None,
 ) -> Fraction | None:
     """Return an upper bound of the loss, in multiples of eps, by one pivot for all `exits`.
 
@@ -737,15 +742,6 @@ def with_open_inputs(program: Program) -> Program:
 _Choices = Sequence[Sequence[Fraction] | None]
 
 
-def _choices(program: Program, among: Pairs | None) -> _Choices:
-    if among is None:
-        return [_numbers(program, slot) for slot in program.core.inputs]
-    return [
-        [value for value in dict.fromkeys(column) if isinstance(value, Fraction)]
-        for column in zip(*among.inputs, strict=True)
-    ]
-
-
 def fitted(choices: _Choices, one: Input, two: Input) -> tuple[Input, Input] | None:
     """Return two inputs with the same difference as `one` and `two`, in which finite inputs have allowed values.
 
@@ -860,7 +856,9 @@ def _allowed_starts(costly: Costly, choices: _Choices, moves: AllowedMoves, keys
         closed = [item.with_values(step).closure() for item in system]
         for start in islice(_starts(costly, choices, closed), 2, None):
             # The best start may lie on an edge that does not belong to the set.
-            tried: list[Mapping[int, Fraction]] = [start, *(_towards(start, inner) for inner, _, _ in made)]
+            tried = [dict(start)]
+            for inner, _, _ in made:
+                tried.append({key: end + (inner.get(key, end) - end) / 1024 for key, end in start.items()})
             for near in tried:
                 point: Input = tuple([near.get(key, _ZERO) for key in keys])
                 other: Input = tuple([near.get(key, _ZERO) + move[place] for place, key in enumerate(keys)])
@@ -871,14 +869,6 @@ def _allowed_starts(costly: Costly, choices: _Choices, moves: AllowedMoves, keys
     for start, one, two in made:
         yield start, one, two
         yield start, two, one
-
-
-def _towards(start: Mapping[int, Fraction], inner: Mapping[int, Fraction]) -> dict[int, Fraction]:
-    """Return the point `start`, moved by 1/1024 of the way to the point `inner`.
-
-    Points have values by key. Values whose keys are not in `inner` stay unchanged.
-    """
-    return {key: value + (inner[key] - value) / 1024 if key in inner else value for key, value in start.items()}
 
 
 def of_table(program: Program, table: LawTable, pairs: Pairs) -> Iterator[Candidate]:
@@ -958,7 +948,10 @@ def near_outputs(
         for slot, value in here.state.outputs.items()
         if value is not None and not isinstance(value, Affine)
     }
-    centers = {slots[slot].name: _center(slots[slot], form.value(_zeros(form, noises))) for slot, form in here.reals}
+    centers: dict[str, Fraction] = {}
+    for slot, form in here.reals:
+        center = form.value({key: noises.get(key, _ZERO) for key, _ in form.coefficients})
+        centers[slots[slot].name] = Fraction(floor(center)) if slots[slot].type is BaseType.INT else center
     signs = dict(zip(centers, _signs(here, one, two), strict=True))
     for side in (-WIDTH_OF_OUTPUTS, _ZERO, WIDTH_OF_OUTPUTS):
         middles = {name: center + signs[name] * side for name, center in centers.items()}
@@ -1000,14 +993,6 @@ def _signs(here: AlignedExit, one: Input, two: Input) -> list[int]:
         moved.append(change)
     first_moved = next((change for change in moved if change), _ONE)
     return [-1 if change * first_moved < 0 else 1 for change in moved]
-
-
-def _center(slot: Slot, value: Fraction) -> Fraction:
-    return Fraction(floor(value)) if slot.type is BaseType.INT else value
-
-
-def _zeros(form: Halfspace, values: Mapping[int, Fraction]) -> dict[int, Fraction]:
-    return {key: values.get(key, _ZERO) for key, _ in form.coefficients}
 
 
 #: The width of the enclosure of a supremum that is not a limit at 0 or at infinity.

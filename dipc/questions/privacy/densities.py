@@ -70,9 +70,10 @@ from dipc.measure.event import Event, Noise
 from dipc.noise.law import Law
 from dipc.program.clipped import Clipped
 from dipc.program.program import Program
-from dipc.questions.privacy.adjacency import Distance, Input, Neighborhood, Pairs, every_input
+from dipc.questions.privacy.adjacency import Distance, Input, Move, Neighborhood, Pairs, every_input
 from dipc.questions.privacy.alignment import convex_moves
 from dipc.questions.privacy.boxes import extreme_moves, placed
+from dipc.questions.privacy.closed import ClosedLaws
 from dipc.questions.privacy.constant import ConstantEnds
 from dipc.questions.privacy.laws import Laws, LeastDelta, Subject, TableLaws
 from dipc.questions.privacy.loss import (
@@ -107,9 +108,8 @@ from dipc.text.core import Slot, Value, show_value
 from dipc.text.program import kinds
 
 if TYPE_CHECKING:
-    from dipc.questions.privacy import closed, enclosed
+    from dipc.questions.privacy import enclosed
 else:
-    closed = LazyModule("dipc.questions.privacy.closed")
     enclosed = LazyModule("dipc.questions.privacy.enclosed")
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -203,20 +203,16 @@ class _Density:
         for position, (axis, span) in enumerate(zip(self.axes, box, strict=True)):
             noises.append(axis.noise)
             for sign, ends in ((1, (span[0], axis.span[0])), (-1, (span[1], axis.span[1]))):
-                halves += [_behind(axis, position, sign, end) for end in dict.fromkeys(ends) if end is not None]
+                halves += [
+                    Halfspace(((position, sign * axis.factor),), sign * (axis.constant - end))
+                    for end in dict.fromkeys(ends)
+                    if end is not None
+                ]
         if half is not None:
             terms = tuple([(index, c * self.axes[index].factor) for index, c in half.coefficients])
             moved = sum((c * self.axes[index].constant for index, c in half.coefficients), half.constant)
             halves.append(Halfspace(terms, moved))
         return self.weight, program.measurer.measure(Event(tuple(noises), tuple(halves))) if halves else ExpPoly.ONE
-
-
-def _behind(axis: _Axis, position: int, sign: int, end: Fraction) -> Halfspace:
-    """Return the half-space of noise in which the output of `axis` is at least `end` for `sign` 1, at most for -1.
-
-    The noise of the output has the key `position`.
-    """
-    return Halfspace(((position, sign * axis.factor),), sign * (axis.constant - end))
 
 
 @frozen
@@ -312,15 +308,20 @@ class RealOutputs(Laws):
         return self._in_cells(claim)
 
     def loss(self, eps: Fraction, digits: int) -> Loss:
-        return closed.ClosedLaws(self.subject, *self._table(self._losses)).loss(eps, digits)
+        return ClosedLaws(self.subject, *self._table(self._losses)).loss(eps, digits)
 
     def constant(self, intervals: tuple[Interval, ...], digits: int | None) -> ConstantEnds:
-        return closed.ClosedLaws(self.subject, *self._table(self._losses)).constant(intervals, digits)
+        return ClosedLaws(self.subject, *self._table(self._losses)).constant(intervals, digits)
 
     def divergence(self, order: int, eps: Fraction, digits: int) -> Renyi:
         points = self._pairs.inputs
-        moments = (((i, j), self._moment(points[i], points[j], order, eps, digits)) for i, j in self._pairs.ordered)
-        return self._largest_divergence(moments, self._pairs, order, eps, digits)
+
+        def moments() -> Iterator[tuple[tuple[int, int], Moment | None]]:
+            for i, j in self._pairs.ordered:
+                cells = (cell for alike in self._alike(points[i], points[j]) for cell in alike.cells())
+                yield (i, j), moment_of((_cell_moment(cell, order, eps) for cell in cells), eps, digits)
+
+        return self._largest_divergence(moments(), self._pairs, order, eps, digits)
 
     def delta_at(self, budget: Fraction, eps: Fraction, digits: int) -> Ends:
         laws, left = self._excesses(PrivacyClaim(budget, ClosedForm.convert(0), (Interval.closed(eps, eps),)))
@@ -381,7 +382,7 @@ class RealOutputs(Laws):
         """
         self._left, self._above, self._digits = _ZERO, above, digits
         table, pairs = self._table(lambda one, two: self._sets(one, two, claim))
-        return closed.ClosedLaws(self.subject, table, pairs), self._left
+        return ClosedLaws(self.subject, table, pairs), self._left
 
     def _in_cells(self, claim: PrivacyClaim) -> Answer:
         """Decide `claim` on short intervals of eps.
@@ -474,15 +475,6 @@ class RealOutputs(Laws):
         scale = power(budget).enclosure(eps)[1]
         outcomes = list(self._sets(one, two, claim))
         return [each for each in outcomes if each.first.enclosure(eps)[0] > scale * each.second.enclosure(eps)[1]]
-
-    def _moment(self, one: Input, two: Input, order: int, eps: Fraction, digits: int) -> Moment | None:
-        """Return the integral of p^`order`·p'^(1-`order`) over all outputs.
-
-        p and p' are the densities at the inputs `one` and `two`. The integral is enclosed at `eps` to `digits` digits;
-        None if it is infinite there. Raises Undecided.
-        """
-        every = (_cell_moment(cell, order, eps) for alike in self._alike(one, two) for cell in alike.cells())
-        return moment_of(every, eps, digits)
 
     # --- tables -------------------------------------------------------------------------------------------
 
@@ -989,8 +981,12 @@ def worst_pairs(program: Program, within: Neighborhood, box: Clipped | None = No
         raise refused
     whole = frozenset(slot for slot in core.inputs if core.slots[slot].type is BaseType.INT)
     states = program.exits({}).states
-    if box is None and not whole and not any(_depends_on_inputs(state) for state in states):
-        return _pairs_of_cells(states, program, within)
+    if box is None and not whole:
+        noisy = [value for state in states for value in state.outputs.values() if isinstance(value, Affine)]
+        noisy += [item.form for state in states for item in state.constraints.items]
+        noisy += [noise.mean for state in states for noise in state.noises]
+        if not any(form.inputs for form in noisy):
+            return _pairs_of_cells(states, program, within)
     state = states[0]
     unbounded = within.distance is Distance.HAMMING and program.allowed is None and box is None
     if len(states) > 1 or state.guards.items or state.constraints.items or unbounded:
@@ -1015,65 +1011,37 @@ def worst_pairs(program: Program, within: Neighborhood, box: Clipped | None = No
     moving = [law for center, (law, _) in zip(centers, laws, strict=True) if center.inputs]
     if len(moving) > 1 and not all(law.symmetric for law in moving):
         raise refused
-    if box is not None:
-        pair = _farthest_in(box, centers, within)
-        if pair is None:
-            raise refused
-        return Pairs(pair, ((0, 1), (1, 0)), every_input(core))
-    if program.allowed is not None:
-        pair = _farthest(AllowedMoves(program, program.allowed, within), centers, core.inputs)
-        if pair is None:
-            raise refused
-        return Pairs(pair, ((0, 1), (1, 0)), every_input(core))
-    move = _greatest_move([dict(center.inputs) for center in centers], laws, within, whole)
-    if not move:
-        raise refused
-    points = tuple(tuple(move.get(slot, _ZERO) if side else _ZERO for slot in core.inputs) for side in (0, 1))
-    return Pairs(points, ((0, 1), (1, 0)), every_input(core))
-
-
-def _farthest_in(box: Clipped, centers: Sequence[Affine], within: Neighborhood) -> tuple[Input, Input] | None:
-    """Return two inputs of `box`, adjacent by `within`, whose move changes every one of `centers` the most.
-
-    None if no single move is the greatest for all centers.
-    """
-    place = {slot: position for position, slot in enumerate(box.program.core.inputs)}
+    origin = (_ZERO,) * len(core.inputs)
+    place = {slot: position for position, slot in enumerate(core.inputs)}
     forms = [{place[slot]: c for slot, c in center.inputs} for center in centers]
-    moves = extreme_moves([], forms, box.ranges, within, box.integers, box.program.limits)
-    far = [[abs(sum((c * move[at] for at, c in form.items()), _ZERO)) for form in forms] for move in moves]
-    if not far:
-        return None
-    best = max(range(len(far)), key=far.__getitem__)
-    if not any(far[best]) or any(one > most for each in far for one, most in zip(each, far[best], strict=True)):
-        return None
-    return placed(box.ranges, [_ZERO] * len(place), [moves[best][at] for at in range(len(place))])
+    pair: tuple[Input, Input] | None = None
+    # All pairs that differ by the same move have the same laws, up to a translation of the outputs.
+    if box is not None:
+        move = _farthest(extreme_moves([], forms, box.ranges, within, box.integers, program.limits), forms)
+        pair = None if move is None else placed(box.ranges, origin, [move[at] for at in range(len(origin))])
+    elif program.allowed is not None:
+        allowed = AllowedMoves(program, program.allowed, within)
+        move = _farthest(allowed.extreme or (), forms)
+        pair = None if move is None else allowed.exactly_making(move)
+    elif move := _greatest_move(forms, laws, within, frozenset(place[slot] for slot in whole)):
+        pair = origin, tuple([move.get(at, _ZERO) for at in range(len(origin))])
+    if pair is None:
+        raise refused
+    return Pairs(pair, ((0, 1), (1, 0)), every_input(core))
 
 
-def _farthest(moves: AllowedMoves, centers: Sequence[Affine], inputs: Sequence[int]) -> tuple[Input, Input] | None:
-    """Return two inputs that satisfy `requires`, and whose move changes every one of `centers` the most.
+def _farthest(moves: Sequence[Move], forms: Sequence[Mapping[int, Fraction]]) -> Move | None:
+    """Return the first of the `moves` that changes every one of `forms` by as much as any move does.
 
-    None if no single move is the greatest for all centers. `moves` are the moves between allowed inputs, and `inputs`
-    the slots of the inputs. All pairs that differ by the same move have the same laws, up to a translation of the
-    outputs.
+    None if no single move is the greatest for all forms. The coefficients of forms are given by indices of inputs.
     """
-    place = {slot: position for position, slot in enumerate(inputs)}
-    extreme = moves.extreme
-    if not extreme:
-        return None
-
-    def distances(move: Mapping[int, Fraction]) -> list[Fraction]:
-        return [abs(sum((c * move[place[slot]] for slot, c in center.inputs), _ZERO)) for center in centers]
-
-    farthest = [max(each) for each in zip(*map(distances, extreme), strict=True)]
-    best = next((move for move in extreme if any(move.values()) and distances(move) == farthest), None)
-    return None if best is None else moves.exactly_making(best)
-
-
-def _depends_on_inputs(state: ExitState) -> bool:
-    """Return True if the outputs, noises or noisy comparisons of the exit `state` depend on inputs."""
-    values = [value for value in state.outputs.values() if isinstance(value, Affine)]
-    forms = [*values, *(item.form for item in state.constraints.items), *(noise.mean for noise in state.noises)]
-    return any(form.inputs for form in forms)
+    changes = [
+        (move, [abs(sum((c * move[at] for at, c in form.items()), _ZERO)) for form in forms])
+        for move in moves
+        if any(move.values())
+    ]
+    farthest = [max(each) for each in zip(*(far for _, far in changes), strict=True)]
+    return next((move for move, far in changes if far == farthest), None)
 
 
 def _pairs_of_cells(states: Sequence[ExitState], program: Program, within: Neighborhood) -> Pairs:
@@ -1085,10 +1053,13 @@ def _pairs_of_cells(states: Sequence[ExitState], program: Program, within: Neigh
     """
     count, place = len(program.core.inputs), {slot: n for n, slot in enumerate(program.core.inputs)}
     guards = dict.fromkeys(item.guard for state in states for item in state.guards.items)
-    halves = [replace(half, coefficients=tuple([(place[slot], c) for slot, c in half.coefficients])) for half in guards]
-    every = [cell for cell, _ in cells(halves, program.limits.cells)]
+
+    def by_place(half: Halfspace) -> Halfspace:
+        return replace(half, coefficients=tuple(sorted((place[slot], c) for slot, c in half.coefficients)))
+
+    every = [cell for cell, _ in cells(list(map(by_place, guards)), program.limits.cells)]
     if program.allowed is not None:
-        allowed = [[_by_place(guard.guard, place) for guard in guards] for guards in program.allowed.sets({})]
+        allowed = [[by_place(guard.guard) for guard in guards] for guards in program.allowed.sets({})]
         joined = [(*cell, *guards) for cell in every for guards in allowed]
         every = [cell for cell in joined if not isinstance(solution(cell), Infeasible)]
     moves = convex_moves(within, range(count, 2 * count))
@@ -1111,10 +1082,6 @@ def _pairs_of_cells(states: Sequence[ExitState], program: Program, within: Neigh
     return Pairs.from_inputs(ordered, proof=OF_CELLS)
 
 
-def _by_place(half: Halfspace, place: Mapping[int, int]) -> Halfspace:
-    return replace(half, coefficients=tuple(sorted((place[slot], c) for slot, c in half.coefficients)))
-
-
 def _greatest_move(
     centers: Sequence[Mapping[int, Fraction]],
     laws: Sequence[tuple[Law, Fraction]],
@@ -1123,9 +1090,9 @@ def _greatest_move(
 ) -> dict[int, Fraction] | None:
     """Return a move to an input adjacent by `within` that is the worst of all moves; None if none is known to be.
 
-    The move has steps by slot. No other move changes any of `centers` more; for L1 the move changes one center only,
-    and no other move changes a center more in proportion to its noise. `laws` has the law and rate of the noise around
-    each of `centers`; the inputs in `whole` move by integers.
+    Inputs are given by their indices, in the move, in `centers` and in `whole`, the inputs that move by integers. No
+    other move changes any of `centers` more. For L1 the move changes one center only, and no other move changes a
+    center more in proportion to its noise. `laws` has the law and rate of the noise around each of `centers`.
     """
     moved = [center for center in centers if center]
     if within.distance is Distance.L1:

@@ -259,13 +259,12 @@ class EnclosedLaws(TableLaws):
     def _differences(self, pair: tuple[int, int]) -> list[SeriesDecision]:
         """Return p' - p for each answer, for its probabilities p and p' at the first and second input of `pair`."""
         if pair not in self._searches:
-            self._searches[pair] = [self._difference(ours, theirs) for ours, theirs in self.table.at_pair(pair)]
+            self._searches[pair] = []
+            for ours, theirs in self.table.at_pair(pair):
+                shares = *self._shares(theirs, 1), *self._shares(ours, -1)
+                nothing = Obligation(Bound(shares), PiecewiseForm(ExpPoly.ONE), (Interval.POSITIVE,))
+                self._searches[pair].append(SeriesDecision(nothing, self._bounds, self._limits))
         return self._searches[pair]
-
-    def _difference(self, ours: int, theirs: int) -> SeriesDecision:
-        shares = *self._shares(theirs, 1), *self._shares(ours, -1)
-        nothing = Obligation(Bound(shares), PiecewiseForm(ExpPoly.ONE), (Interval.POSITIVE,))
-        return SeriesDecision(nothing, self._bounds, self._limits)
 
     def _shares(self, number: int, sign: int) -> Iterator[Share]:
         form, bound = self.table.forms[number], self.table.bounds.get(number)
@@ -393,19 +392,17 @@ def _second_order(expansions: Sequence[flint.arb_series]) -> _SecondOrder:
 def _expansions(value: Closed, cell: Ends) -> list[flint.arb_series]:
     """Return two series: the Taylor series of `value` at the center of `cell`, and an enclosure.
 
-    The enclosure contains the Taylor series of `value` at every point of the cell.
+    The enclosure contains the Taylor series of `value` at every point of the cell. The number of terms is FLINT's
+    current setting, `flint.ctx.cap`.
     """
+    parts = fraction_of(value)
+    return [_quotient(*(series_at(part, eps) for part in parts)) for eps in _eps_on(cell)]
+
+
+def _eps_on(cell: Ends) -> list[flint.arb_series]:
+    """Return two series of the function eps: the one at the center of `cell`, and one at the ball of all its points."""
     center, radius = (flint.arb(to_fmpq((cell[0] + sign * cell[1]) / 2)) for sign in (1, -1))
-    return [_series_at(value, place) for place in (center, flint.arb(center, abs(radius)))]
-
-
-def _series_at(value: Closed, place: flint.arb) -> flint.arb_series:
-    """Return a series that encloses the Taylor series of `value`, a function of eps, at every eps in the ball `place`.
-
-    The number of terms is FLINT's current setting, `flint.ctx.cap`.
-    """
-    eps = flint.arb_series([place, 1])
-    return _quotient(*[series_at(part, eps) for part in fraction_of(value)])
+    return [flint.arb_series([place, 1]) for place in (center, flint.arb(center, abs(radius)))]
 
 
 def _quotient(above: flint.arb_series, below: flint.arb_series) -> flint.arb_series:
@@ -431,15 +428,11 @@ def exponents_on(one: Closed, other: Closed, cell: Ends) -> Ends:
 
     The ends of the interval are positive. Raises OutsideFragment if a function is not proved positive there.
     """
-    radius = flint.arb(to_fmpq((cell[1] - cell[0]) / 2))
-    center = flint.arb(to_fmpq((cell[0] + cell[1]) / 2))
     with precision(_BITS, 2):
-        values = []
-        for place in (center, flint.arb(center, radius)):
-            ratio = _quotient(_series_at(one, place), _series_at(other, place))
-            values.append(coefficients(ratio.log() / flint.arb_series([place, 1]), 2))
-        spread = abs(values[1][1]) * radius
-        low, high = (values[0][0] - spread).lower(), (values[0][0] + spread).upper()
+        every = zip(_expansions(one, cell), _expansions(other, cell), _eps_on(cell), strict=True)
+        near, far = (coefficients(_quotient(p, q).log() / eps, 2) for p, q, eps in every)
+        spread = abs(far[1]) * flint.arb(to_fmpq((cell[1] - cell[0]) / 2))
+        low, high = (near[0] - spread).lower(), (near[0] + spread).upper()
         if not (low.is_finite() and high.is_finite()):
             raise OutsideFragment("a density is not proved to be positive on an interval of eps")
         ends = dyadic(low), dyadic(high)

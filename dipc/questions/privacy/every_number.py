@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
 from math import lcm
 
 from dipc.algebra.exppoly import fraction_of
@@ -220,7 +221,10 @@ class EveryNumber:
         the first.
         """
         cost, reason = self.cost
-        bound = self._constant_of_totals(eps) if cost is None else cost.supremum
+        bound = None if cost is None else cost.supremum
+        if cost is None and self._of_totals is not None:
+            with suppress(DiagnosticError, Undecided):
+                bound = self._of_totals.constant(eps).proved
         all_eps = read_claim(self.program, None, None, eps).intervals == (Interval.POSITIVE,)
         best: tuple[int, Fraction, Constant] | None = None
         since = 0
@@ -376,10 +380,12 @@ class EveryNumber:
             first = {mark: rate.value_at(self.least) for mark, rate in rates.items()}
             alone = [{mark: Fraction(mark == own) for mark in rates} for own in rates]
             known_ones = self.question_for(self.least).bounds().candidates[:_MOST_WORDS]
-            for candidate in [_translated(each, by) for by in _ASIDE for each in known_ones]:
+            for by, each in product(_ASIDE, known_ones):
+                balls = {name: (low + by, high + by) for name, (low, high) in each.balls.items()}
+                candidate = replace(each, balls=balls)
                 here = costs.reaching(candidate, candidate.input, first, likely=True)
                 there = [costs.reaching(candidate, candidate.adjacent, one, likely=False) for one in alone]
-                known = [each.cost for each in there if each is not None]
+                known = [reached.cost for reached in there if reached is not None]
                 if here is None or len(known) < len(there):
                     continue
                 bound = RationalFunction.constant(0)
@@ -402,11 +408,6 @@ class EveryNumber:
             return None
         program, radius = reduced
         return PrivacyQuestion(program, f"linf:{radius}", "all", self._engine)
-
-    def _constant_of_totals(self, eps: GivenEps) -> Fraction | None:
-        with suppress(DiagnosticError, Undecided):
-            return None if self._of_totals is None else self._of_totals.constant(eps).proved
-        return None
 
     @property
     def _subject(self) -> str:
@@ -591,11 +592,6 @@ def _reaches(grows: Sequence[LoopBound], bounds: Sequence[LoopBound], last: int)
         for bound in bounds
         if bound.is_about(number)
     )
-
-
-def _translated(candidate: Candidate, by: Fraction) -> Candidate:
-    """Return `candidate` with its intervals of real outputs moved by `by`, and with unchanged probabilities."""
-    return replace(candidate, balls={name: (low + by, high + by) for name, (low, high) in candidate.balls.items()})
 
 
 def _selection(text: LoopText) -> SelectionLoop | None:

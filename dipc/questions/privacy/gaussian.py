@@ -44,7 +44,7 @@ from math import floor, prod
 
 import flint
 
-from dipc.algebra.exppoly import ClosedForm, fraction_of
+from dipc.algebra.exppoly import fraction_of
 from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.algebra.numbers import dyadic, outward, to_fmpq
 from dipc.algebra.reals import Real
@@ -98,7 +98,6 @@ class NormalOutput:
     weights: tuple[tuple[int, Fraction], ...]
     constant: Fraction
     variance: Fraction
-    #: The rate of the noise, if it is one discrete Gaussian noise.
     noise_rate: Fraction = _ONE
 
     def center(self, inputs: Mapping[int, Fraction]) -> Fraction:
@@ -149,7 +148,6 @@ class GaussianMechanism:
     outputs: tuple[NormalOutput, ...]
     unit: Real
     fixed: bool
-    #: True if the noise is discrete Gaussian; each output then has a noise of its own.
     whole: bool = False
 
     @staticmethod
@@ -311,7 +309,7 @@ class GaussianLaws(Laws):
         unbounded moves.
         """
         program = subject.program if box is None else box.program
-        every = _adjacent(program, mechanism, pairs) if box is None else _pairs_in(box, mechanism, pairs)
+        every = _adjacent(program, mechanism, pairs, box)
         moves = (mechanism.move_between(program, one, two) for one, two in every)
         if not mechanism.several:
             return GaussianLaws(subject, mechanism, [max(moves, key=lambda move: move.square)])
@@ -433,7 +431,8 @@ class GaussianLaws(Laws):
 
     def decide(self, claim: PrivacyClaim) -> Answer:
         delta = claim.delta
-        number = None if _depends_on_eps(delta) else delta.enclosure(_ONE, 60)
+        depends = any(k or q for part in fraction_of(delta.value) for k, q, _ in part.terms())
+        number = None if depends else delta.enclosure(_ONE, 60)
         for interval in claim.intervals:
             needed, end = self._needed(claim.budget, interval)
             if interval.is_point:
@@ -517,10 +516,6 @@ def _moving(mechanism: GaussianMechanism, move: OutputsMove) -> list[tuple[Norma
     return [(each, t) for each, t in zip(mechanism.outputs, move.shifts, strict=True) if t]
 
 
-def _depends_on_eps(form: ClosedForm) -> bool:
-    return any(k or q for poly in fraction_of(form.value) for k, q, _ in poly.terms())
-
-
 def _towards(interval: Interval, end: Fraction | None) -> Iterator[Fraction]:
     if end is not None and end in interval:
         yield end
@@ -535,14 +530,21 @@ def _towards(interval: Interval, end: Fraction | None) -> Iterator[Fraction]:
 
 
 def _adjacent(
-    program: Program, mechanism: GaussianMechanism, pairs: Pairs | EveryPair
+    program: Program, mechanism: GaussianMechanism, pairs: Pairs | EveryPair, box: Clipped | None
 ) -> Iterator[tuple[Input, Input]]:
     """Yield pairs of adjacent inputs of `program`, among them the pair of `pairs` whose move shifts the outputs most.
 
-    The outputs are those of `mechanism`. Raises Undecided.
+    The outputs are those of `mechanism`. With `box`, the pairs are in this box. Raises Undecided.
     """
     core = program.core
-    if isinstance(pairs, Pairs):
+    origin = (_ZERO,) * len(core.inputs)
+    if box is not None:
+        assert isinstance(pairs, EveryPair), "listed pairs are not clipped"
+        place = {slot: position for position, slot in enumerate(core.inputs)}
+        forms = [{place[slot]: c for slot, c in output.weights} for output in mechanism.outputs]
+        for step in extreme_moves([], forms, box.ranges, pairs.adjacency, box.integers, program.limits):
+            yield placed(box.ranges, origin, [step[position] for position in range(len(origin))])
+    elif isinstance(pairs, Pairs):
         yield from ((pairs.inputs[i], pairs.inputs[j]) for i, j in pairs.ordered)
     elif program.allowed is not None:
         if mechanism.several:
@@ -553,22 +555,7 @@ def _adjacent(
         used = [position for position, slot in enumerate(core.inputs) if slot in slots]
         moves = _moves_of_ints(program, pairs.adjacency) if mechanism.several else None
         for move in _vertices(program, pairs.adjacency, len(core.inputs), used) if moves is None else moves:
-            yield (_ZERO,) * len(core.inputs), move
-
-
-def _pairs_in(box: Clipped, mechanism: GaussianMechanism, pairs: Pairs | EveryPair) -> Iterator[tuple[Input, Input]]:
-    """Yield pairs of inputs of `box` that are adjacent, by the adjacency of `pairs`.
-
-    One of them has the move that shifts the outputs of `mechanism` most. Raises Undecided.
-    """
-    assert isinstance(pairs, EveryPair), "listed pairs are not clipped"
-    program = box.program
-    place = {slot: position for position, slot in enumerate(program.core.inputs)}
-    forms = [{place[slot]: c for slot, c in output.weights} for output in mechanism.outputs]
-    origin = [_ZERO] * len(place)
-    for move in extreme_moves([], forms, box.ranges, pairs.adjacency, box.integers, program.limits):
-        one, two = placed(box.ranges, origin, [move[position] for position in range(len(place))])
-        yield one, two
+            yield origin, move
 
 
 def _allowed_pairs(moves: AllowedMoves) -> Iterator[tuple[Input, Input]]:

@@ -6,7 +6,7 @@ Each class answers the questions that it can decide exactly, and refuses all oth
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -422,9 +422,16 @@ class TableLaws(Laws):
         """
         bits, best = 4 * digits + 16, _ZERO
         for pair in different_pairs(self.table, self.pairs):
-            known = [tuple([self.value(number, eps, bits) for number in couple]) for couple in self.table.at_pair(pair)]
+            known = [
+                (self.value(ours, eps, bits)[0], self.value(theirs, eps, bits)[1])
+                for ours, theirs in self.table.at_pair(pair)
+            ]
+            # Infinite ratios come first.
+            known.sort(
+                key=lambda ends: (ends[0] > 0 and not ends[1], ends[0] / ends[1] if ends[1] else 0), reverse=True
+            )
             above, below = _ZERO, _ZERO
-            for (p, _), (_, q) in sorted(known, key=_ratio, reverse=True):
+            for p, q in known:
                 above, below = above + p, below + q
                 if above > delta:
                     if not below:
@@ -439,11 +446,6 @@ class TableLaws(Laws):
         raise OutsideFragment(
             "delta is too close to the probability of the outputs that are impossible at the adjacent input"
         )
-
-
-def _ratio(known: Sequence[Ends]) -> tuple[bool, Fraction]:
-    (p, _), (_, q) = known
-    return p > 0 and not q, p / q if q else _ZERO
 
 
 _WITHOUT_END = "the probability of the output at u' falls to 0 as this input moves further in the same direction"

@@ -453,7 +453,10 @@ def by_rest(bounds: Sequence[LoopBound]) -> list[list[RationalFunction]]:
 
 def bounds_text(bounds: Sequence[LoopBound], parameter: str, least: int) -> str:
     """Return the greatest of the `bounds` for each m >= `least` as text, with `parameter` as the name of m."""
-    texts = [_greatest_text(_greatest(ratios, least), parameter) for ratios in by_rest(bounds)]
+    texts = []
+    for ratios in by_rest(bounds):
+        every = [ratio.text(parameter, "") for ratio in _greatest(ratios, least)]
+        texts.append(every[0] if len(every) == 1 else f"max({', '.join(every)})")
     if len(set(texts)) == 1:
         return texts[0]
     if len(texts) == 2:
@@ -470,11 +473,6 @@ def _greatest(ratios: Sequence[RationalFunction], least: int) -> list[RationalFu
         if not any((other - ratio).is_nonnegative_from(least) for other in others):
             kept.append(ratio)
     return kept
-
-
-def _greatest_text(ratios: Sequence[RationalFunction], parameter: str) -> str:
-    texts = [ratio.text(parameter, "") for ratio in ratios]
-    return texts[0] if len(texts) == 1 else f"max({', '.join(texts)})"
 
 
 @frozen

@@ -137,7 +137,9 @@ def law_table(program: Program, inputs: Sequence[Input], engine: Engine, progres
             enclosed.setdefault(result, bound)
         return result
 
-    measured = results_in_order((Underway(_measured(bound, engine)) for bound in _bounds(at_inputs)), engine)
+    measured = results_in_order(
+        (Underway(_measured(bound, engine)) for law in at_inputs for bound in law.values()), engine
+    )
     numbered = []
     for done, law in enumerate(at_inputs):
         if progress is not None:
@@ -146,10 +148,6 @@ def law_table(program: Program, inputs: Sequence[Input], engine: Engine, progres
     rows = tuple(tuple(row.get(answer, IMPOSSIBLE) for answer in answers) for row in numbered)
     names = tuple(slot.name for slot in laws.observed)
     return LawTable(names, tuple(answers), tuple(numbering.forms), rows, enclosed)
-
-
-def _bounds(at_inputs: Iterable[Mapping[Answer, Bound]]) -> Iterable[Bound]:
-    return (bound for law in at_inputs for bound in law.values())
 
 
 def _measured(bound: Bound, engine: Engine) -> Generator[Obligation | Bound, Decision, ClosedForm | EnclosedForm | str]:
@@ -333,7 +331,15 @@ def loss_enclosure(first: Closed, second: Closed, eps: Fraction, digits: int) ->
     multiple = log_multiple(first, second)
     if multiple is not None:
         return multiple * eps, multiple * eps
-    return _log(first, second, eps, digits, ratio_enclosure(first, second, eps, digits))
+    if vanishes(first - second, eps):
+        return Fraction(0), Fraction(0)
+    more = digits
+    while True:
+        ratio = ratio_enclosure(first, second, eps, more)
+        low, high = log_enclosure(*ratio, more)
+        if low * high > 0 and (high - low) * 10 ** (digits - 1) <= max(abs(low), abs(high)):
+            return log_enclosure(*ratio, digits)
+        more *= 2
 
 
 def log_multiple(first: Closed, second: Closed) -> Fraction | None:
@@ -361,19 +367,6 @@ def ratio_enclosure(first: Closed, second: Closed, eps: Fraction, digits: int) -
 def sign_of(value: Closed, eps: Fraction, limits: Limits) -> int:
     """Return the exact sign of `value` at `eps`. Raises LimitReached past one of the `limits`."""
     return sign_at(fraction_of(value)[0], eps, limits)
-
-
-def _log(first: Closed, second: Closed, eps: Fraction, digits: int, ratio: Ends) -> Ends:
-    more = digits
-    if vanishes(first - second, eps):
-        return Fraction(0), Fraction(0)
-    while True:
-        low, high = log_enclosure(*ratio, more)
-        size = max(abs(low), abs(high))
-        if low * high > 0 and (high - low) * 10 ** (digits - 1) <= size:
-            return log_enclosure(*ratio, digits)
-        more *= 2
-        ratio = ratio_enclosure(first, second, eps, more)
 
 
 @frozen
@@ -472,17 +465,12 @@ class Rho(PrivacyAnswer):
 
         If ρ is known exactly, both numbers are ρ itself.
         """
-        return None if self.value is None else outward_ends(self.value)
+        return self.value if self.value is None or self.exact else outward(*self.value, 30)
 
     @property
     def exact(self) -> bool:
         """True if ρ is known exactly."""
         return self.value is None or self.value[0] == self.value[1]
-
-
-def outward_ends(value: Ends) -> Ends:
-    """Return the bounds in `value` rounded outward to decimals; unchanged if they are equal."""
-    return value if value[0] == value[1] else outward(*value, 30)
 
 
 def ratio_power(first: Closed, second: Closed, order: int, eps: Fraction) -> ClosedForm | None:

@@ -63,11 +63,6 @@ _MOST_BUDGET, _DIGITS = 2**30, 12
 _Part = tuple[int, Sequence[tuple[Closed, Closed]]]
 
 
-def _part(table: LawTable, runs: int, pair: tuple[int, int]) -> _Part:
-    counts = Counter(couple for couple in table.at_pair(pair) if couple[0] != IMPOSSIBLE)
-    return runs, [(table.closed(p) * count, table.closed(q) * count) for (p, q), count in counts.items()]
-
-
 @frozen
 class _Atom:
     """The outputs of one run of a program that have the same privacy loss.
@@ -460,6 +455,11 @@ class UnlistedRuns(Laws):
         known: dict[object, list[_Part]] = {}
         for i, j in self._pairs.ordered:
             key = tuple([tuple(sorted(zip(table.rows[i], table.rows[j], strict=True))) for table, _ in self._parts])
-            if key not in known:
-                known[key] = [_part(table, runs, (i, j)) for table, runs in self._parts]
+            if key in known:
+                continue
+            known[key] = []
+            for table, runs in self._parts:
+                counts = Counter(couple for couple in table.at_pair((i, j)) if couple[0] != IMPOSSIBLE)
+                couples = [(table.closed(p) * count, table.closed(q) * count) for (p, q), count in counts.items()]
+                known[key].append((runs, couples))
         return list(known.values())

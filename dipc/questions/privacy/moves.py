@@ -129,10 +129,13 @@ class AllowedMoves:
 
         The keys of u begin at `first`, those of d at `moved`.
         """
-        return [
-            [*(_renamed(item, first) for item in here), *(_at_sum(item, first, moved) for item in there)]
-            for here, there in product(self._sets, repeat=2)
-        ]
+
+        def keyed(items: Sequence[Halfspace], *starts: int) -> list[Halfspace]:
+            every = [[(start + place, c) for start in starts for place, c in item.coefficients] for item in items]
+            return [replace(item, coefficients=tuple(terms)) for item, terms in zip(items, every, strict=True)]
+
+        pairs = product(self._sets, repeat=2)
+        return [[*keyed(here, first), *keyed(there, first, moved)] for here, there in pairs]
 
     @cached_property
     def _pairs(self) -> list[_PairSet]:
@@ -270,12 +273,3 @@ class AllowedMoves:
     def allows(self, one: Input, two: Input) -> bool:
         """Return True if `one` and `two` are inputs of the program."""
         return is_input(self._program, one) and is_input(self._program, two)
-
-
-def _renamed(item: Halfspace, first: int) -> Halfspace:
-    return replace(item, coefficients=tuple([(first + place, c) for place, c in item.coefficients]))
-
-
-def _at_sum(item: Halfspace, first: int, moved: int) -> Halfspace:
-    terms = {first + place: c for place, c in item.coefficients} | {moved + place: c for place, c in item.coefficients}
-    return Halfspace(sorted_terms(terms), item.constant, item.strict)

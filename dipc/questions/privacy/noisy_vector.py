@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from dipc.chain.state import Affine, NoiseVar
 from dipc.noise.law import Measure
-from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import EveryPair, Pairs
 from dipc.questions.privacy.gaussian import GaussianLaws, GaussianMechanism, NormalOutput, variance_of
 from dipc.questions.privacy.laws import Subject
@@ -27,15 +26,7 @@ def noisy_value_laws(subject: Subject, pairs: Pairs | EveryPair) -> GaussianLaws
     None if the outputs do not depend on the inputs through these values alone. Raises Undecided for unbounded moves,
     and past a limit.
     """
-    mechanism = _noisy_values(subject.program)
-    return None if mechanism is None else GaussianLaws.of_mechanism(subject, mechanism, pairs)
-
-
-def _noisy_values(program: Program) -> GaussianMechanism | None:
-    """Return the mechanism whose outputs are the sums of inputs and Gaussian noise that `program` draws.
-
-    None if a comparison or an output depends on the inputs in another way.
-    """
+    program = subject.program
     if not program.core.has_open_inputs:
         return None
     drawn: dict[int, NoiseVar] = {}
@@ -56,4 +47,5 @@ def _noisy_values(program: Program) -> GaussianMechanism | None:
         NormalOutput(f"noisy value {each.id + 1}", each.mean.inputs, each.mean.constant, variance_of(each), each.rate)
         for each in every
     ]
-    return GaussianMechanism.from_outputs(values, every)
+    mechanism = GaussianMechanism.from_outputs(values, every)
+    return None if mechanism is None else GaussianLaws.of_mechanism(subject, mechanism, pairs)

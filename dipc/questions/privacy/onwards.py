@@ -226,18 +226,6 @@ class _Word(PathRuns):
                 forms += [value - Affine.number(letter[0]), Affine.number(letter[1]) - value]
         return forms
 
-    def _least(
-        self, end: State, known: Collection[int], forms: Sequence[Affine], unit: RationalFunction
-    ) -> Fraction | None:
-        """Return the least Σ rate·|N|, in multiples of `unit`, over the noises N that a run to `end` draws.
-
-        No form of `forms` is negative; the result is None if the forms have no common point. Noises that are `known`
-        before the run are left out.
-        """
-        system, sizes = self._costly(end, known, forms, unit)
-        least = minimum(_sum(sizes.values()), system)
-        return least.value if isinstance(least, Least) else None
-
     def _costly(
         self, end: State, known: Collection[int], forms: Sequence[Affine], unit: RationalFunction
     ) -> tuple[list[Halfspace], dict[int, int]]:
@@ -251,7 +239,9 @@ class _Word(PathRuns):
         sizes = {noise: last + 1 + place for place, noise in enumerate(drawn)}
         system = [self._centered(form, {noise: drawn[noise].mean for noise in drawn}) for form in forms]
         for noise, size in sizes.items():
-            sides = drawn[noise].law.sides(self._multiple(drawn[noise].rate, unit))
+            rate = (rate_of_mark(self._rates, drawn[noise].rate) / unit).constant_value()
+            assert rate is not None, "all rates are multiples of the unit"
+            sides = drawn[noise].law.sides(rate)
             for sign, side in ((_ONE, sides.right), (-_ONE, sides.left)):
                 terms = {noise: -sign} if side is None else {size: _ONE, noise: -sign * side}
                 system.append(Halfspace(sorted_terms(terms), _ZERO))
@@ -280,9 +270,10 @@ class _Word(PathRuns):
         keeps_noises = len(heads) == 1
 
         def add(side: str, end: State, known: Collection[int], forms: Sequence[Affine]) -> None:
-            cost = self._least(end, known, forms, unit)
-            if cost is not None:
-                costs[side].append(cost)
+            system, sizes = self._costly(end, known, forms, unit)
+            least = minimum(_sum(sizes.values()), system)
+            if isinstance(least, Least):
+                costs[side].append(least.value)
 
         for end in begun:
             add("before", end, (), [*self._forms(end, range(-1, block)), *self._conditions_at(needed, end)])
@@ -297,8 +288,8 @@ class _Word(PathRuns):
                 add("after", end, known, [*self._forms(end, after, ended=True), *here])
         if not all(costs.values()):
             return None
-        least = min(costs["block"])
-        return least, total - least if keeps_noises else min(costs["before"]) + min(costs["after"])
+        each = min(costs["block"])
+        return each, total - each if keeps_noises else min(costs["before"]) + min(costs["after"])
 
     def cost_repeated(self, block: int, period: int, unit: RationalFunction) -> tuple[Fraction, Fraction] | None:
         """Return (cost of the noises in a block of iterations that a run can repeat, cost of the run's other noises).
@@ -439,11 +430,6 @@ class _Word(PathRuns):
         alive = dict(enumerate(alive_noises(self._own, state)))
         return [_renamed(form, alive) for form in needed.get(self._key(state), ())]
 
-    def _multiple(self, rate: Fraction, unit: RationalFunction) -> Fraction:
-        multiple = (rate_of_mark(self._rates, rate) / unit).constant_value()
-        assert multiple is not None, "all rates are multiples of the unit"
-        return multiple
-
     def _centered(self, form: Affine, means: Mapping[int, Affine]) -> Halfspace:
         """Return `form` with the word's input substituted, and some noises replaced by means plus centered noises.
 
@@ -515,26 +501,20 @@ class LeastCosts:
         output with a positive probability.
         """
         values = [Fraction(inputs[name] or 0) for name in self._program.inputs]
-        systems = [(each, system) for each in self._exits if (system := self._system(each, output, values)) is not None]
-        candidates = [
-            reached
-            for each, system in systems
-            if not (
-                likely
-                and isinstance(solution([replace(item, strict=bool(item.coefficients)) for item in system]), Infeasible)
-            )
-            and (reached := _least_reached(each, system, rates)) is not None
-        ]
-        return min(candidates, key=lambda one: one.cost, default=None)
-
-    def _system(self, each: AlignedExit, output: Candidate, values: Sequence[Fraction]) -> list[Halfspace] | None:
-        """Return half-spaces of the noises with which the exit `each` is reached at one input and gives `output`.
-
-        `values` are the values of that input. None if the exit gives another output.
-        """
-        balls = self._balls(each, output)
-        point = {each.first_input + position: value for position, value in enumerate(values)}
-        return None if balls is None else [item.with_values(point).closure() for item in (*each.slacks, *balls)]
+        every: list[Reached] = []
+        for each in self._exits:
+            balls = self._balls(each, output)
+            if balls is None:
+                continue
+            point = {each.first_input + position: value for position, value in enumerate(values)}
+            system = [item.with_values(point).closure() for item in (*each.slacks, *balls)]
+            inner = [replace(item, strict=bool(item.coefficients)) for item in system]
+            if likely and isinstance(solution(inner), Infeasible):
+                continue
+            reached = _least_reached(each, system, rates)
+            if reached is not None:
+                every.append(reached)
+        return min(every, key=lambda one: one.cost, default=None)
 
     def _balls(self, each: AlignedExit, output: Candidate) -> list[Halfspace] | None:
         """Return half-spaces of noises and inputs on which the exit `each` has the outputs of `output`.

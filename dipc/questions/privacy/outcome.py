@@ -83,11 +83,8 @@ class PrivacyClaim:
     transcendental: tuple[str, ClosedForm] | None = None
     piecewise: PiecewiseForm | None = None
     pieces: tuple[PrivacyClaim, ...] = ()
-    #: The budget is budget·eps + log(ratio), with `ratio` >= 1.
     ratio: Fraction = Fraction(1)
-    #: The claim's own intervals, if rationals replace irrational ends in `intervals`.
     irrational: IrrationalEps | None = None
-    #: The greatest eps of the claim, if it is irrational.
     greatest: Real | None = None
 
     def on_intervals(self, intervals: tuple[Interval, ...]) -> PrivacyClaim:

@@ -95,14 +95,12 @@ def _laplace_rate(choices: Sequence[_Choice]) -> Fraction | None:
     """Return the r for which the mixture of all `choices` is Laplace noise of rate r, or None if it is not."""
     degree = sum(len(squares) for _, squares in choices) + 1
     for square in sorted({square for _, squares in choices for square in squares}):
-        points = [Fraction(point) for point in range(1, degree + 2)]
-        if all(_characteristic(choices, x) == square / (square + x) for x in points):
+        if all(
+            sum(weight * prod(a / (a + x) for a in squares) for weight, squares in choices) == square / (square + x)
+            for x in range(1, degree + 2)
+        ):
             return Real.from_rational(square).sqrt().rational
     return None
-
-
-def _characteristic(choices: Sequence[_Choice], x: Fraction) -> Fraction:
-    return sum((weight * prod((a / (a + x) for a in squares), start=_ONE) for weight, squares in choices), _ZERO)
 
 
 def _releasing(program: Program, form: Affine, rate: Fraction) -> Program:

@@ -256,8 +256,10 @@ def together(tables: Sequence[LawTable], limits: Limits) -> LawTable:
             ]
             for place in range(len(result.rows))
         ]
-        said = [f"({_names(result, one[1])}), ({_names(other, two[1])})" for one, two in pairs]
-        result = _table("runs", said, rows)
+        said = tuple((f"({_names(result, one[1])}), ({_names(other, two[1])})",) for one, two in pairs)
+        numbering = Numbering()
+        numbered = tuple(tuple([numbering.closed_number(value) for value in row]) for row in rows)
+        result = LawTable(("runs",), said, tuple(numbering.forms), numbered)
     return result
 
 
@@ -270,12 +272,6 @@ def _kinds(table: LawTable) -> list[_Kind]:
     for answer in range(len(table.answers)):
         alike.setdefault(tuple([row[answer] for row in table.rows]), []).append(answer)
     return list(alike.items())
-
-
-def _table(name: str, said: Sequence[str], rows: Sequence[Sequence[Closed]]) -> LawTable:
-    numbering = Numbering()
-    numbered = [tuple([numbering.closed_number(value) for value in row]) for row in rows]
-    return LawTable((name,), tuple([(each,) for each in said]), tuple(numbering.forms), tuple(numbered))
 
 
 def _counts(runs: int, kinds: int) -> Iterator[tuple[tuple[int, ...], int]]:
@@ -294,10 +290,7 @@ def _counts(runs: int, kinds: int) -> Iterator[tuple[tuple[int, ...], int]]:
 
 
 def _names(table: LawTable, answers: Sequence[int]) -> str:
-    return " or ".join(_answer_text(table, answer) for answer in answers)
-
-
-def _answer_text(table: LawTable, answer: int) -> str:
     if table.names == ("runs",):
-        return str(table.answers[answer][0])
-    return ", ".join(f"{name} = {value}" for name, value in table.texts(answer).items())
+        return " or ".join(str(table.answers[answer][0]) for answer in answers)
+    values = [table.texts(answer).items() for answer in answers]
+    return " or ".join(", ".join(f"{name} = {value}" for name, value in each) for each in values)
