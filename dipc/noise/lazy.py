@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
@@ -139,7 +140,9 @@ class RandomBits:
                 continue
             rest = LazyUniform(1)
             # Accepted with probability e^{-x·whole - x²/2}.
-            if all(_bernoulli_exp_of(rest, self) for _ in range(whole)) and _bernoulli_exp_half_square(rest, self):
+            if all(_bernoulli_exp_of(rest, self) for _ in range(whole)) and _bernoulli_exp_of_product(
+                Fraction(1, 2), (rest, rest), self
+            ):
                 return LazyUniform(self.sign(), rest.whole + (whole << rest.length), rest.length)
 
     def uniform(self, low: Fraction, high: Fraction) -> LazyReal:
@@ -163,7 +166,7 @@ class RandomBits:
             sign, near, length = sides[self._place(lengths)]
             if is_short:
                 share = LazyUniform(1)
-                if _bernoulli_exp_of_multiple(share, length, self):
+                if _bernoulli_exp_of_product(length, (share,), self):
                     return LazyLine(sign, near, length, share)
             else:
                 beyond = LazyExponential(1)
@@ -228,13 +231,7 @@ class Inversion:
             uniform, length = uniform << _MORE | bits.take(_MORE), length + _MORE
             # Count the thresholds at or below the interval [uniform, uniform + 1] / 2^length; the next must be above
             # it.
-            low, high = 0, len(self._thresholds)
-            while low < high:
-                middle = (low + high) // 2
-                if self._thresholds[middle](length)[0] <= uniform:
-                    low = middle + 1
-                else:
-                    high = middle
+            low = bisect_right(self._thresholds, uniform, key=lambda threshold: threshold(length)[0])
             reached = not low or self._thresholds[low - 1](length)[1] <= uniform
             if reached and (low == len(self._thresholds) or uniform + 1 <= self._thresholds[low](length)[0]):
                 return low
@@ -377,26 +374,16 @@ def _bernoulli_exp_of(x: LazyUniform, bits: RandomBits) -> bool:
     return length % 2 == 0
 
 
-def _bernoulli_exp_of_multiple(x: LazyUniform, factor: Fraction, bits: RandomBits) -> bool:
-    """Return True with probability e^{-p}, else False, for p = `factor`·`x` with 0 < `factor` <= 1 and `x` in [0, 1].
+def _bernoulli_exp_of_product(share: Fraction, factors: Sequence[LazyUniform], bits: RandomBits) -> bool:
+    """Return True with probability e^{-p}, else False, where p is `share` times the product of the `factors`.
 
-    Coins that succeed with the probabilities p, p/2, p/3, … are drawn from `bits` until one fails. The number of
-    successes is even with probability e^{-p}.
+    `share` is positive and at most 1, and the factors are in [0, 1]. Coins that succeed with the probabilities p, p/2,
+    p/3, … are drawn from `bits` until one fails. The number of successes is even with probability e^{-p}.
     """
     trials = 1
-    while bits.uniform_below(factor.denominator * trials) < factor.numerator and LazyUniform(1).is_below(x, bits):
-        trials += 1
-    return trials % 2 == 1
-
-
-def _bernoulli_exp_half_square(x: LazyUniform, bits: RandomBits) -> bool:
-    """Return True with probability e^{-p}, else False, for p = `x`²/2 with `x` in [0, 1].
-
-    Coins that succeed with the probabilities p, p/2, p/3, … are drawn from `bits` until one fails. The number of
-    successes is even with probability e^{-p}.
-    """
-    trials = 1
-    while bits.uniform_below(2 * trials) == 0 and LazyUniform(1).is_below(x, bits) and LazyUniform(1).is_below(x, bits):
+    while bits.uniform_below(share.denominator * trials) < share.numerator and all(
+        LazyUniform(1).is_below(x, bits) for x in factors
+    ):
         trials += 1
     return trials % 2 == 1
 

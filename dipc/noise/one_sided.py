@@ -36,11 +36,7 @@ class OneSided(Law):
         return rate
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """An upper bound of the square of |eps|/Re eps for all complex eps with |eps - e| <= `disk`·e, for any e > 0.
-
-        At complex eps the density p is complex, and |eps|/Re eps is the total variation ∫ |p(x)| dx of the law.
-        `dipc.measure.measure` has the proof. `disk` is less than 1.
-        """
+        # The total variation at complex eps is |eps|/Re eps, as for Laplace noise.
         return 1 / (1 - disk**2)
 
     def shift_cost(self, rate: Fraction) -> Fraction:

@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 
 import dipc
-from dipc.algebra.limits import Limits
 from dipc.certificate.privacy import certify_privacy
 from dipc.certificate.write import certify_constant
 from dipc.decide.engine import Engine
-from dipc.program.clipped import Extent, clipped
+from dipc.program.clipped import Clipped, Extent, clipped
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Neighborhood
 from dipc.questions.privacy.boxes import extreme_moves, placed
@@ -36,6 +35,11 @@ MEAN = """
 program mean; const n = 4, B = 10; input x[1..n] : real; output out : real; var s, c : real;
 s <- 0; for i in 1..n do c <- min(max(x[i], 0), B); s <- s + c/n end; out <- Lap(n*eps/B, s)
 """
+
+
+def box_of(ranges: list[Extent]) -> Clipped:
+    source = "program box; const n = 1; input x[1..n] : real; output out : real; out <- Lap(eps, x[1])"
+    return Clipped(dipc.load(source, n=len(ranges)), tuple(ranges))
 
 
 def constant(program: Program, adjacent: str, inputs: str | None = "all") -> Constant:
@@ -124,7 +128,7 @@ def test_moves_of_one_sum_have_its_sensitivity(seed: int) -> None:
         within = Neighborhood(distance, radius)
         ranges = [Extent(F(0), width) for width in widths]
         form = dict(enumerate(weights))
-        moves = extreme_moves([], [form], ranges, within, frozenset(), Limits())
+        moves = extreme_moves([], [form], box_of(ranges), within)
         greatest = max(sum((form[place] * step for place, step in move.items()), F(0)) for move in moves)
         assert greatest == sensitivity(weights, widths, within)
         for move in moves:
@@ -143,7 +147,7 @@ def test_moves_of_several_sums_include_the_worst(seed: int) -> None:
     for distance in Distance:
         within = Neighborhood(distance, F(chance.randint(1, 4)) if distance is not Distance.HAMMING else F(2))
         ranges = [Extent(F(0), width) for width in widths]
-        moves = extreme_moves([], forms, ranges, within, frozenset(), Limits())
+        moves = extreme_moves([], forms, box_of(ranges), within)
         steps = [[F(k) for k in range(-int(width), int(width) + 1)] for width in widths]
         grid = [move for move in product(*steps) if within.relates(tuple([F(0)] * count), move)]
 
@@ -375,10 +379,8 @@ def test_gaussian_noise_on_a_clipped_sum() -> None:
 
 def test_combinations_are_bounded() -> None:
     """A move of HAMMING changes at most as many inputs as its radius says."""
-    ranges = [Extent(F(0), F(k)) for k in (1, 2, 3)]
-    moves = extreme_moves(
-        [], [{0: F(1)}, {1: F(1)}, {2: F(1)}], ranges, Neighborhood(Distance.HAMMING, F(2)), frozenset(), Limits()
-    )
+    box = box_of([Extent(F(0), F(k)) for k in (1, 2, 3)])
+    moves = extreme_moves([], [{0: F(1)}, {1: F(1)}, {2: F(1)}], box, Neighborhood(Distance.HAMMING, F(2)))
     assert {tuple(place for place, step in move.items() if step) for move in moves} == set(combinations(range(3), 2))
 
 

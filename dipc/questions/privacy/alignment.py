@@ -512,7 +512,6 @@ class _Pivot:
         return Halfspace(sorted_terms({**dict(item.coefficients), **moves}), item.constant, item.strict)
 
     def _shifted(self, item: Halfspace, t: Halfspace) -> Halfspace:
-        """Return the inequality `item` after the inputs have moved and the pivot has been shifted by `t`."""
         return _plus(self._after_move(item), t, item.coefficient(self.key))
 
 

@@ -34,7 +34,7 @@ from math import floor
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
-from dipc.program.clipped import Extent
+from dipc.program.clipped import Clipped, Extent
 from dipc.questions.privacy.adjacency import Distance, Input, Move, Neighborhood
 from dipc.questions.privacy.alignment import AlignedExit
 
@@ -92,45 +92,37 @@ class _Group:
 Form = Mapping[int, Fraction]
 
 
-def moves_of_exit(
-    aligned: AlignedExit, ranges: Sequence[Extent], within: Neighborhood, integers: frozenset[int], limits: Limits
-) -> list[Move]:
-    """Return moves between two inputs of a box, among them one whose shift costs the most for the exit `aligned`.
+def moves_of_exit(aligned: AlignedExit, box: Clipped, within: Neighborhood) -> list[Move]:
+    """Return moves between two inputs of `box`, among them one whose shift costs the most for the exit `aligned`.
 
-    `ranges` has the range of each input; the two inputs are adjacent by `within`. `integers` are the indices of int
-    inputs. Raises OutsideFragment if moves are unbounded or mix int and real inputs, LimitReached past one of the
-    `limits`.
+    The two inputs are adjacent by `within`. Raises OutsideFragment if moves are unbounded or mix int and real inputs,
+    LimitReached past one of the program's limits.
     """
 
     def of_inputs(form: Halfspace) -> Form:
         return {key - aligned.first_input: c for key, c in form.coefficients if key >= aligned.first_input}
 
     slacks, equations = (list(map(of_inputs, forms)) for forms in aligned.changes())
-    return extreme_moves(slacks, equations, ranges, within, integers, limits)
+    return extreme_moves(slacks, equations, box, within)
 
 
 def extreme_moves(
-    inequalities: Sequence[Form],
-    equations: Sequence[Form],
-    ranges: Sequence[Extent],
-    within: Neighborhood,
-    integers: frozenset[int],
-    limits: Limits,
+    inequalities: Sequence[Form], equations: Sequence[Form], box: Clipped, within: Neighborhood
 ) -> list[Move]:
-    """Return moves between two inputs of a box, among them one with the greatest cost.
+    """Return moves between two inputs of `box`, among them one with the greatest cost.
 
     The cost is any convex function of the values of the forms `inequalities` and `equations` that does not fall when a
-    form of `inequalities` falls. `ranges` has the range of each input, and the two inputs are adjacent by `within`.
-    `integers` are the indices of int inputs. Raises OutsideFragment if moves are unbounded under HAMMING, or if int and
-    real inputs affect the forms together; LimitReached past one of the `limits`.
+    form of `inequalities` falls. The two inputs are adjacent by `within`. Raises OutsideFragment if moves are unbounded
+    under HAMMING, or if int and real inputs affect the forms together; LimitReached past one of the program's limits.
     """
-    groups = _groups(inequalities, equations, ranges, within)
+    integers, limits = box.integers, box.program.limits
+    groups = _groups(inequalities, equations, box.ranges, within)
+    still = dict.fromkeys(range(len(box.ranges)), _ZERO)
     counting = {place for group in groups for place in group.places}
     if counting & integers:
         if not counting <= integers:
             raise OutsideFragment("the outputs depend on clipped int inputs together with real ones")
-        return [dict.fromkeys(range(len(ranges)), _ZERO) | move for move in _whole_moves(groups, within, limits)]
-    still = dict.fromkeys(range(len(ranges)), _ZERO)
+        return [still | move for move in _whole_moves(groups, within, limits)]
     moves: list[Move] = []
     for budgets in _budgets(groups, within, limits):
         # Each group moves up or down; one whose worst direction is known moves in this direction alone.

@@ -360,10 +360,11 @@ class PrivacyQuestion:
             within = self.decide(claim.on_intervals(irrational.smaller))
             if within.verdict is PrivacyVerdict.NOT_PRIVATE:
                 return replace(within, claim=replace(within.claim, irrational=irrational))
-        reason = "whether the claim fails depends on the direction in which the ends of eps are rounded"
         if report.verdict is PrivacyVerdict.UNDECIDED:
             return report
-        return replace(report, verdict=PrivacyVerdict.UNDECIDED, counterexample=None, reason=reason)
+        return _undecided(
+            report, "whether the claim fails depends on the direction in which the ends of eps are rounded"
+        )
 
     def _fails_throughout(self, found: PrivacyCounterexample, claim: PrivacyClaim) -> bool:
         """Return True if the outputs of `found` are proved to refute `claim` at every eps of the claim's intervals."""
@@ -397,7 +398,7 @@ class PrivacyQuestion:
         above = self._decide(more)
         if above.verdict is PrivacyVerdict.PRIVATE:
             reason = f"the least delta is only enclosed, and could not be told apart from {claim.delta_text}"
-            above = replace(above, verdict=PrivacyVerdict.UNDECIDED, reason=reason, proof=None)
+            above = _undecided(above, reason)
         return replace(above, claim=claim, obligations=report.obligations + above.obligations)
 
     def _piece_by_piece(self, claim: PrivacyClaim, delta: PiecewiseForm) -> PrivacyReport:
@@ -417,8 +418,9 @@ class PrivacyQuestion:
                 if counterexample.probability[0] > counterexample.allowed[1] + max(more, Fraction(0)):
                     result = report
                     break
-                reason = f"the claim is not decided near eps = {counterexample.eps}, where delta changes its form"
-                report = replace(report, verdict=PrivacyVerdict.UNDECIDED, counterexample=None, reason=reason)
+                report = _undecided(
+                    report, f"the claim is not decided near eps = {counterexample.eps}, where delta changes its form"
+                )
             if result is None or result.verdict is PrivacyVerdict.PRIVATE:
                 result = report
         assert result is not None, "a claim is about some eps"
@@ -444,8 +446,7 @@ class PrivacyQuestion:
             if above.verdict is PrivacyVerdict.NOT_PRIVATE:
                 return replace(above, claim=claim)
         reason = "a budget with a logarithm is decided for finitely many outputs or, up to a tie, at one eps"
-        undecided = replace(report, claim=claim, verdict=PrivacyVerdict.UNDECIDED, counterexample=None, reason=reason)
-        return replace(undecided, proof=None)
+        return replace(_undecided(report, reason), claim=claim)
 
     @property
     def _has_forms(self) -> bool:
@@ -708,6 +709,10 @@ def _some_points(intervals: Sequence[Interval]) -> Iterator[Fraction]:
         yield from (point for point in (interval.inner_point,) if point not in ends)
         if interval.upper is None:
             yield max(interval.lower, _FAR) + 1
+
+
+def _undecided(report: PrivacyReport, reason: str) -> PrivacyReport:
+    return replace(report, verdict=PrivacyVerdict.UNDECIDED, counterexample=None, reason=reason, proof=None)
 
 
 _VERDICTS = {

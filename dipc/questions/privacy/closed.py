@@ -287,6 +287,10 @@ class ClosedLaws(TableLaws):
         return moment_of(summands, eps, digits)
 
     def supremum(self, claim: PrivacyClaim, digits: int) -> Ends:
+        """Return an enclosure, to `digits` digits, of the supremum of the least delta for the budget of `claim`.
+
+        The supremum is over the intervals of the claim.
+        """
         return supremum_of(self._greatest(claim), claim.intervals, digits, self._limits)[0]
 
     def least_delta(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:

@@ -232,12 +232,11 @@ def bounds_in_box(original: Program, box: Clipped, within: Neighborhood, engine:
     The bounds hold for all inputs adjacent by `within`. Candidates are outputs at pairs of inputs in the box. `engine`
     measures their probabilities for the program without clamps, which has the same laws in the box. Raises Undecided.
     """
-    program, ranges = box.program, box.ranges
+    program = box.program
     every = aligned_exits(program, guarded=True)
     slots = program.core.input_slots
-    integers = box.integers
     first = every[0].first_input
-    joined = [pairs_in(ranges, first, first + len(slots))]
+    joined = [pairs_in(box.ranges, first, first + len(slots))]
     if any(each.is_guarded for each in every):
         cost = _least_bound([(each, None) for each in every], within, program, joined)
         if cost is None:
@@ -245,24 +244,21 @@ def bounds_in_box(original: Program, box: Clipped, within: Neighborhood, engine:
         pairs = _at_corners(box, within)
         near = list(_candidates_at(program, pairs, engine)) if pairs and program.core.has_finite_outputs else []
         return LossBounds(cost, None, (*near, *_nearby(original, within, engine)))
-    costly = [
-        costliest_among(each, moves_of_exit(each, ranges, within, integers, program.limits), program) for each in every
-    ]
+    costly = [costliest_among(each, moves_of_exit(each, box, within), program) for each in every]
     costly.sort(key=_order, reverse=True)
     proved = _least_bound([(each.exit, each.cost) for each in costly], within, program, joined)
 
     def starts(worst: Costly) -> Iterator[_Start]:
-        return islice(_starts_in(box, worst, integers), _PAIRS)
+        return islice(_starts_in(box, worst), _PAIRS)
 
     near = _candidates_from(program, costly, starts, (), engine, one_by_one=proved is None)
     return LossBounds(proved, _NO_SHIFT if proved is None else None, tuple(near))
 
 
-def _starts_in(box: Clipped, costly: Costly, integers: frozenset[int]) -> Iterator[_Start]:
+def _starts_in(box: Clipped, costly: Costly) -> Iterator[_Start]:
     """Yield (noises and inputs by key, u, u') for inputs u and u' of `box` that differ by the worst move of an exit.
 
-    `costly` has the exit and its move. Each pair is yielded in both directions. `integers` are the indices of int
-    inputs, which get integer values.
+    `costly` has the exit and its move. Each pair is yielded in both directions.
     """
     first = costly.exit.first_input
     move = [costly.move.get(first + place, _ZERO) for place in range(len(box.ranges))]
@@ -275,7 +271,7 @@ def _starts_in(box: Clipped, costly: Costly, integers: frozenset[int]) -> Iterat
     ]
     for start in _starts(costly, [None] * len(move), [item for item in inside if item.coefficients]):
         begun = [start.get(first + place, _ZERO) for place in range(len(move))]
-        rounded = [Fraction(floor(value)) if place in integers else value for place, value in enumerate(begun)]
+        rounded = [Fraction(floor(value)) if place in box.integers else value for place, value in enumerate(begun)]
         one, two = placed(box.ranges, rounded, move)
         yield start, one, two
         yield start, two, one
@@ -414,7 +410,7 @@ def allowed_moves(program: Program, within: Neighborhood) -> AllowedMoves | None
     """
     if program.allowed is None or not program.core.has_open_inputs:
         return None
-    return AllowedMoves(program, program.allowed, within)
+    return AllowedMoves(program, within)
 
 
 def _falls(each: AlignedExit, key: int, sign: Fraction) -> bool:
@@ -799,22 +795,6 @@ _SOMEWHAT_LESS = Fraction(99, 100)
 _MOST_DOUBLINGS = 12
 
 
-def _example_of_eps(candidate: Candidate, constant: Fraction, intervals: Sequence[Interval]) -> Fraction | None:
-    """Return an eps of `intervals` at which `candidate` refutes privacy for the budget `constant`·eps.
-
-    The candidate is an output with its probabilities at two adjacent inputs. The eps is a power of 2, as near to 1 as
-    possible; None if no power of 2 between 2^-12 and 2^12 refutes privacy.
-    """
-    for exponent in sorted(range(-_MOST_DOUBLINGS, _MOST_DOUBLINGS + 1), key=abs):
-        eps = Fraction(2) ** exponent
-        if not any(eps in interval for interval in intervals):
-            continue
-        (low, _), (_, high) = candidate.first.enclosure(eps), candidate.second.enclosure(eps)
-        if low > 0 and (high <= 0 or log_enclosure(low / high, low / high, 30)[0] > constant * eps):
-            return eps
-    return None
-
-
 def starting_pairs(
     program: Program, costly: Costly, choices: _Choices, moves: AllowedMoves | None = None
 ) -> Iterator[_Start]:
@@ -823,10 +803,10 @@ def starting_pairs(
     Each pair is yielded in both directions. `choices` has the allowed values of each finite input. With `moves`, both
     inputs satisfy `requires`.
     """
-    keys = [costly.exit.first_input + position for position in range(len(program.inputs))]
     if moves is not None:
-        yield from _allowed_starts(costly, choices, moves, keys)
+        yield from _allowed_starts(program, costly, choices, moves)
         return
+    keys = [costly.exit.first_input + position for position in range(len(program.inputs))]
     integers = [key for key, slot in zip(keys, program.core.input_slots, strict=True) if slot.type is BaseType.INT]
     for found in _starts(costly, choices):
         start = {**found, **{key: Fraction(floor(found.get(key, _ZERO))) for key in integers}}
@@ -837,13 +817,14 @@ def starting_pairs(
             yield start, other, point
 
 
-def _allowed_starts(costly: Costly, choices: _Choices, moves: AllowedMoves, keys: Sequence[int]) -> Iterator[_Start]:
-    """Yield (noises and inputs by key, u, u') for inputs u and u' that differ by the worst move of an exit.
+def _allowed_starts(program: Program, costly: Costly, choices: _Choices, moves: AllowedMoves) -> Iterator[_Start]:
+    """Yield (noises and inputs by key, u, u') for inputs u and u' of `program` that differ by the move of an exit.
 
     `costly` has the exit and its move, and each pair is yielded in both orders. Both inputs satisfy `requires`, a union
     of convex sets that `moves` describes. For each two of the sets, the pair with the least cost of noises comes first.
-    `keys` are the keys of the inputs. `choices` has the allowed values of each finite input.
+    `choices` has the allowed values of each finite input.
     """
+    keys = [costly.exit.first_input + position for position in range(len(program.inputs))]
     move = {place: costly.move.get(key, _ZERO) for place, key in enumerate(keys)}
     if not any(move.values()):
         return
@@ -862,7 +843,7 @@ def _allowed_starts(costly: Costly, choices: _Choices, moves: AllowedMoves, keys
             for near in tried:
                 point: Input = tuple([near.get(key, _ZERO) for key in keys])
                 other: Input = tuple([near.get(key, _ZERO) + move[place] for place, key in enumerate(keys)])
-                if moves.allows(point, other):
+                if is_input(program, point) and is_input(program, other):
                     yield near, point, other
                     yield near, other, point
                     break
@@ -1034,13 +1015,18 @@ class Constant(PrivacyAnswer):
     def example(self) -> tuple[Fraction, Fraction] | None:
         """(A constant a little below `refuted_below`, an eps at which `at` refutes it); None if no eps is found.
 
-        The eps is as near to 1 as possible.
+        The eps is a power of 2 between 2^-12 and 2^12, as near to 1 as possible.
         """
         if self.at is None or not self.refuted_below:
             return None
         less = self.refuted_below * _SOMEWHAT_LESS
-        point = _example_of_eps(self.at, less, self.intervals)
-        return None if point is None else (less, point)
+        for exponent in sorted(range(-_MOST_DOUBLINGS, _MOST_DOUBLINGS + 1), key=abs):
+            eps = Fraction(2) ** exponent
+            if any(eps in interval for interval in self.intervals):
+                (low, _), (_, high) = self.at.first.enclosure(eps), self.at.second.enclosure(eps)
+                if low > 0 and (high <= 0 or log_enclosure(low / high, low / high, 30)[0] > less * eps):
+                    return less, eps
+        return None
 
     @property
     def exact(self) -> bool:

@@ -75,7 +75,7 @@ from dipc.questions.privacy.alignment import convex_moves
 from dipc.questions.privacy.boxes import extreme_moves, placed
 from dipc.questions.privacy.closed import ClosedLaws
 from dipc.questions.privacy.constant import ConstantEnds
-from dipc.questions.privacy.laws import Laws, LeastDelta, Subject, TableLaws
+from dipc.questions.privacy.laws import Laws, LeastDelta, Subject
 from dipc.questions.privacy.loss import (
     LawTable,
     Loss,
@@ -368,7 +368,9 @@ class RealOutputs(Laws):
         about = *self.subject.asked, claim.budget_text, claim.eps_text
         return LeastDelta(*about, None, value, True, (eps, eps), where, there)
 
-    def _excesses(self, claim: PrivacyClaim, *, above: bool = False, digits: int = _LEFT) -> tuple[TableLaws, Fraction]:
+    def _excesses(
+        self, claim: PrivacyClaim, *, above: bool = False, digits: int = _LEFT
+    ) -> tuple[ClosedLaws, Fraction]:
         """Return (the laws of disjoint sets of outputs, the greatest excess that these sets leave out at any pair).
 
         The excess of a set is p - e^budget·p', for its probabilities p and p' at both inputs of a pair. At each eps of
@@ -1017,10 +1019,10 @@ def worst_pairs(program: Program, within: Neighborhood, box: Clipped | None = No
     pair: tuple[Input, Input] | None = None
     # All pairs that differ by the same move have the same laws, up to a translation of the outputs.
     if box is not None:
-        move = _farthest(extreme_moves([], forms, box.ranges, within, box.integers, program.limits), forms)
+        move = _farthest(extreme_moves([], forms, box, within), forms)
         pair = None if move is None else placed(box.ranges, origin, [move[at] for at in range(len(origin))])
     elif program.allowed is not None:
-        allowed = AllowedMoves(program, program.allowed, within)
+        allowed = AllowedMoves(program, within)
         move = _farthest(allowed.extreme or (), forms)
         pair = None if move is None else allowed.exactly_making(move)
     elif move := _greatest_move(forms, laws, within, frozenset(place[slot] for slot in whole)):

@@ -99,9 +99,6 @@ class EnclosedLaws(TableLaws):
             low, high = low + p**order / most ** (order - 1), high + more**order / q ** (order - 1)
         return None, (low, high)
 
-    def supremum(self, claim: PrivacyClaim, digits: int) -> Ends:
-        return supremum(self, claim, digits)[0]
-
     def least_delta(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
         if self._are_constant:
             lowest = min(claim.intervals, key=lambda interval: (interval.lower, not interval.lower_closed))

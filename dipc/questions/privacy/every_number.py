@@ -411,7 +411,6 @@ class EveryNumber:
 
     @property
     def _subject(self) -> str:
-        """The inputs that the answer is about, in words."""
         requires = self.program.core.requires
         return every_input(self.program.core) + ("" if requires is None else f" that satisfy `{requires.shown}`")
 

@@ -41,6 +41,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import floor, prod
+from operator import le
 
 import flint
 
@@ -127,10 +128,6 @@ class OutputsMove:
     centers: tuple[Fraction, ...]
     square: Fraction
     where: OutputsAtPair
-
-    def is_within(self, other: OutputsMove) -> bool:
-        """True if each output moves at least as far in the move `other` as in this move."""
-        return all(abs(t) <= abs(u) for t, u in zip(self.shifts, other.shifts, strict=True))
 
 
 #: A half-space of outputs: its edge, as a multiple of the outputs' move from the first input towards the second, and
@@ -318,8 +315,8 @@ class GaussianLaws(Laws):
             different.setdefault(tuple(map(abs, move.shifts)), move)
         greatest = [
             move
-            for move in different.values()
-            if not any(move.is_within(other) for other in different.values() if other is not move)
+            for far, move in different.items()
+            if not any(all(map(le, far, other)) for other in different if other != far)
         ]
         return GaussianLaws(subject, mechanism, greatest)
 
@@ -542,14 +539,14 @@ def _adjacent(
         assert isinstance(pairs, EveryPair), "listed pairs are not clipped"
         place = {slot: position for position, slot in enumerate(core.inputs)}
         forms = [{place[slot]: c for slot, c in output.weights} for output in mechanism.outputs]
-        for step in extreme_moves([], forms, box.ranges, pairs.adjacency, box.integers, program.limits):
+        for step in extreme_moves([], forms, box, pairs.adjacency):
             yield placed(box.ranges, origin, [step[position] for position in range(len(origin))])
     elif isinstance(pairs, Pairs):
         yield from ((pairs.inputs[i], pairs.inputs[j]) for i, j in pairs.ordered)
     elif program.allowed is not None:
         if mechanism.several:
             raise OutsideFragment("for several outputs with discrete Gaussian noise, `requires` is not supported")
-        yield from _allowed_pairs(AllowedMoves(program, program.allowed, pairs.adjacency))
+        yield from _allowed_pairs(AllowedMoves(program, pairs.adjacency))
     else:
         slots = {slot for output in mechanism.outputs for slot, _ in output.weights}
         used = [position for position, slot in enumerate(core.inputs) if slot in slots]

@@ -292,13 +292,6 @@ class TableLaws(Laws):
         """
 
     @abstractmethod
-    def supremum(self, claim: PrivacyClaim, digits: int) -> Ends:
-        """Return an enclosure, to `digits` digits, of the supremum of the least delta for the budget of `claim`.
-
-        The supremum is over the intervals of the claim.
-        """
-
-    @abstractmethod
     def needing(self, claim: PrivacyClaim) -> Iterator[tuple[tuple[int, int], tuple[int, ...]]]:
         """Yield pairs, each with a set of answers, that need the greatest delta for the budget of `claim`."""
 

@@ -446,15 +446,11 @@ class LoopBound:
 _MODULUS = 12
 
 
-def by_rest(bounds: Sequence[LoopBound]) -> list[list[RationalFunction]]:
-    """Return, for each remainder of m modulo the common modulus of `bounds`, the functions that apply to it."""
-    return [[each.ratio for each in bounds if each.is_about(n)] for n in range(lcm(*(each.modulus for each in bounds)))]
-
-
 def bounds_text(bounds: Sequence[LoopBound], parameter: str, least: int) -> str:
     """Return the greatest of the `bounds` for each m >= `least` as text, with `parameter` as the name of m."""
     texts = []
-    for ratios in by_rest(bounds):
+    for rest in range(lcm(*(each.modulus for each in bounds))):
+        ratios = [each.ratio for each in bounds if each.is_about(rest)]
         every = [ratio.text(parameter, "") for ratio in _greatest(ratios, least)]
         texts.append(every[0] if len(every) == 1 else f"max({', '.join(every)})")
     if len(set(texts)) == 1:

@@ -17,11 +17,10 @@ from itertools import combinations, product
 from math import ceil, comb, floor
 
 from dipc.algebra.limits import LimitReached, Undecided
-from dipc.linear.halfspace import Halfspace, sorted_terms
+from dipc.linear.halfspace import Halfspace, weighted_sum
 from dipc.linear.program import Infeasible, Least, corners, integer_solution, is_bounded_on, minimum, solution
-from dipc.program.allowed import AllowedInputs
 from dipc.program.program import Program
-from dipc.questions.privacy.adjacency import Distance, Input, Move, Neighborhood, is_input
+from dipc.questions.privacy.adjacency import Distance, Input, Move, Neighborhood
 from dipc.text.ast import BaseType
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -80,7 +79,10 @@ def _eliminated(key: int, system: Sequence[Halfspace]) -> list[Halfspace]:
     lower = [item for item in system if item.coefficient(key) > 0]
     upper = [item for item in system if item.coefficient(key) < 0]
     result: dict[tuple[tuple[int, Fraction], ...], Halfspace] = {}
-    combined = [_sum(one, other, key) for one, other in product(lower, upper)]
+    combined = [
+        weighted_sum((one, other), {0: -other.coefficient(key), 1: one.coefficient(key)})
+        for one, other in product(lower, upper)
+    ]
     for item in [*(item for item in system if not item.coefficient(key)), *combined]:
         size = sum((abs(c) for _, c in item.coefficients), _ZERO)
         if not size:
@@ -92,20 +94,12 @@ def _eliminated(key: int, system: Sequence[Halfspace]) -> list[Halfspace]:
     return list(result.values())
 
 
-def _sum(one: Halfspace, other: Halfspace, key: int) -> Halfspace:
-    first, second = -other.coefficient(key), one.coefficient(key)
-    total: dict[int, Fraction] = {}
-    for weight, item in ((first, one), (second, other)):
-        for k, c in item.coefficients:
-            total[k] = total.get(k, _ZERO) + weight * c
-    return Halfspace(sorted_terms(total), first * one.constant + second * other.constant)
-
-
 class AllowedMoves:
     """The moves between adjacent inputs that satisfy `requires`, for a program without finite inputs."""
 
-    def __init__(self, program: Program, allowed: AllowedInputs, within: Neighborhood) -> None:
-        core = program.core
+    def __init__(self, program: Program, within: Neighborhood) -> None:
+        core, allowed = program.core, program.allowed
+        assert allowed is not None, "moves are restricted by `requires`"
         assert core.has_open_inputs, "moves are computed for real and int inputs only"
         self._program = program
         self._within = within
@@ -267,9 +261,3 @@ class AllowedMoves:
             return None if point is None else tuple([point.get(key, _ZERO) for key in keys])
         found = solution(list(system), keys)
         return None if isinstance(found, Infeasible) else tuple([found[key] for key in keys])
-
-    # --- pairs in general -------------------------------------------------------------------------------------
-
-    def allows(self, one: Input, two: Input) -> bool:
-        """Return True if `one` and `two` are inputs of the program."""
-        return is_input(self._program, one) and is_input(self._program, two)

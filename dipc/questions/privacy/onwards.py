@@ -385,7 +385,7 @@ class _Word(PathRuns):
         forms, the key of a noise is its position among those of the state's noises that later iterations read.
         """
         needed: dict[Key, list[Affine]] = {}
-        after = range(block + period, self.count)
+        inside, after = range(block, block + period), range(block + period, self.count)
         endings = {key: self._endings(start, after) for key, start in heads.items()}
         for key, start in heads.items():
             place = {noise: position for position, noise in enumerate(alive_noises(self._own, start))}
@@ -394,37 +394,21 @@ class _Word(PathRuns):
             needed[key] = [_renamed(form, place) for form in known if form.noises]
         while True:
             kept = dict(needed)
-            for start, system in self._ways(heads, endings, needed, block, period):
-                key, alive = self._key(start), dict(enumerate(alive_noises(self._own, start)))
-                kept[key] = [f for f in kept[key] if implies(system, self._centered(_renamed(f, alive), {}))]
+            for key, start in heads.items():
+                alive = dict(enumerate(alive_noises(self._own, start)))
+                # The conditions of each run from this head to the exit, or through a block to a head.
+                ways = [self._forms(end, after, ended=True) for end in endings[key]]
+                ways += [
+                    [*self._forms(end, inside), *self._conditions_at(needed, end)]
+                    for end in self._ends(start, block, inside[-1])
+                    if self._key(end) in heads
+                ]
+                for forms in ways:
+                    system = [self._centered(form, {}) for form in forms]
+                    kept[key] = [f for f in kept[key] if implies(system, self._centered(_renamed(f, alive), {}))]
             if kept == needed:
                 return needed
             needed = kept
-
-    def _ways(
-        self,
-        heads: Mapping[Key, State],
-        endings: Mapping[Key, Sequence[State]],
-        needed: Mapping[Key, list[Affine]],
-        block: int,
-        period: int,
-    ) -> Iterator[tuple[State, list[Halfspace]]]:
-        """Yield (first state, conditions) for each run from one of the states `heads` to the exit or to a head.
-
-        A run to a head leads through a block of iterations. The block has `period` iterations from index `block` on.
-        `endings` has, by the key of a head, the final states of runs from it to the exit. `needed` has, by the key of a
-        head, forms that are required to be nonnegative there. They are among the conditions of each run that leads to
-        the head.
-        """
-        for key, start in heads.items():
-            for end in endings[key]:
-                after = range(block + period, self.count)
-                yield start, [self._centered(form, {}) for form in self._forms(end, after, ended=True)]
-            for end in self._ends(start, block, block + period - 1):
-                if self._key(end) not in heads:
-                    continue
-                forms = (*self._forms(end, range(block, block + period)), *self._conditions_at(needed, end))
-                yield start, [self._centered(form, {}) for form in forms]
 
     def _conditions_at(self, needed: Mapping[Key, list[Affine]], state: State) -> list[Affine]:
         alive = dict(enumerate(alive_noises(self._own, state)))

@@ -188,7 +188,8 @@ def composed(table: LawTable, runs: int, limits: Limits) -> LawTable:
     forms: list[ClosedForm] = [ClosedForm(ExpPoly.ZERO)]
     rows = []
     for single in singles:
-        powers = [None if p.is_zero() else _powers(base.factored(p), runs) for p in single]
+        known = [None if p.is_zero() else base.factored(p) for p in single]
+        powers = [None if form is None else (form, [form.coefficient**k for k in range(runs + 1)]) for form in known]
         row = []
         for counts, orders in every:
             form = _joint(powers, counts, orders)
@@ -203,13 +204,6 @@ def composed(table: LawTable, runs: int, limits: Limits) -> LawTable:
     names = [_names(table, answers) for _, answers in kinds]
     said = [", ".join(f"{k} of ({name})" for name, k in zip(names, counts, strict=True) if k) for counts, _ in every]
     return LawTable(("runs",), tuple([(each,) for each in said]), tuple(forms), tuple(rows))
-
-
-def _powers(form: Factored, most: int) -> tuple[Factored, list[Fraction]]:
-    powers = [_ONE]
-    for _ in range(most):
-        powers.append(powers[-1] * form.coefficient)
-    return form, powers
 
 
 def _joint(
