@@ -21,6 +21,8 @@ import flint
 
 # --- Random bits ------------------------------------------------------------------------------------------------------
 
+_HALF = Fraction(1, 2)
+
 #: Bytes read from the operating system at a time.
 _AT_ONCE = 64
 
@@ -140,9 +142,8 @@ class RandomBits:
                 continue
             rest = LazyUniform(1)
             # Accepted with probability e^{-x·whole - x²/2}.
-            if all(_bernoulli_exp_of(rest, self) for _ in range(whole)) and _bernoulli_exp_of_product(
-                Fraction(1, 2), (rest, rest), self
-            ):
+            accepted = all(_bernoulli_exp_of(rest, self) for _ in range(whole))
+            if accepted and _bernoulli_exp_of_product(_HALF, (rest, rest), self):
                 return LazyUniform(self.sign(), rest.whole + (whole << rest.length), rest.length)
 
     def uniform(self, low: Fraction, high: Fraction) -> LazyReal:
@@ -380,10 +381,8 @@ def _bernoulli_exp_of_product(share: Fraction, factors: Sequence[LazyUniform], b
     `share` is positive and at most 1, and the factors are in [0, 1]. Coins that succeed with the probabilities p, p/2,
     p/3, … are drawn from `bits` until one fails. The number of successes is even with probability e^{-p}.
     """
-    trials = 1
-    while bits.uniform_below(share.denominator * trials) < share.numerator and all(
-        LazyUniform(1).is_below(x, bits) for x in factors
-    ):
+    above, below, trials = share.numerator, share.denominator, 1
+    while bits.uniform_below(below * trials) < above and all(LazyUniform(1).is_below(x, bits) for x in factors):
         trials += 1
     return trials % 2 == 1
 
