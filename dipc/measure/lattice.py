@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
@@ -19,7 +20,7 @@ from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Interiors
 from dipc.measure.event import Event
-from dipc.measure.pieces import Piece, Piecewise, Terms
+from dipc.measure.pieces import Piece, Piecewise, Terms, Windows
 from dipc.measure.summands import (
     Summands,
     add_to,
@@ -70,6 +71,10 @@ class LatticePiecewise:
 
     numerator: Piecewise
     poles: Powers = field(default_factory=dict)
+
+    @classmethod
+    def constant(cls, value: Piece) -> LatticePiecewise:
+        return cls(Piecewise.constant(value))
 
     @classmethod
     def laplace(cls, rate: int, mean: int) -> LatticePiecewise:
@@ -124,6 +129,26 @@ class LatticePiecewise:
         poles = {d: 2 * k - 1 for d in _divisors(2 * rate) if rate % d}
         return cls(Piecewise((0,), (Piece.of_terms(left), Piece.of_terms(right))), poles)
 
+    @classmethod
+    def of_noises(cls, noises: Sequence[Windows], meter: Meter) -> LatticePiecewise:
+        """Return the masses of the sum of independent discrete Laplace `noises` with mean 0.
+
+        Each is given by the density of Laplace noise with the same rate. `meter` raises LimitReached before a long
+        computation.
+        """
+        by_rate = {_rate(noise): noise for noise in noises}
+        # Add up the noises of the most frequent rate at once.
+        ((most, count), *others) = Counter(map(_rate, noises)).most_common()
+        masses = cls.sum_of_laplace(most, count, meter)
+        for rate, count in others:
+            for _ in range(count):
+                masses = masses.smoothed(by_rate[rate], meter)
+        return masses
+
+    def size(self) -> int:
+        """Return the sum of the sizes of all pieces of the numerator."""
+        return self.numerator.size()
+
     def restricted(self, low: int | None, high: int | None) -> LatticePiecewise:
         """Return this function times the indicator of `low` <= x <= `high`, where an end that is None is infinite."""
         return LatticePiecewise(self.numerator.restricted(low, None if high is None else high + 1), self.poles)
@@ -161,13 +186,14 @@ class LatticePiecewise:
         breaks = tuple([1 - b for b in reversed(self.numerator.breaks)])
         return LatticePiecewise(Piecewise(breaks, tuple(pieces)), self.poles)
 
-    def smoothed(self, rate: int, meter: Meter) -> LatticePiecewise:
-        """Return the function x -> Σ_c f(c)·Pr[N = x - c], where f is this function and N is noise of `rate`.
+    def smoothed(self, noise: Windows, meter: Meter) -> LatticePiecewise:
+        """Return the function x -> Σ_c f(c)·Pr[N = x - c], where f is this function and N is discrete Laplace noise.
 
-        N is discrete Laplace noise with mean 0, and this function must be bounded. If it has the masses of a variable
-        C, the result has the masses of C + N. `meter` raises LimitReached. Raises OutsideFragment if the common
-        denominator has a degree beyond `MOST_DEGREE`.
+        N has the rate of Laplace noise with the density `noise`, and mean 0. This function must be bounded. If it has
+        the masses of a variable C, the result has the masses of C + N. `meter` raises LimitReached. Raises
+        OutsideFragment if the common denominator has a degree beyond `MOST_DEGREE`.
         """
+        rate = _rate(noise)
         upward = self.weighed_below(rate, 0, meter)
         downward = self.reflected().weighed_below(rate, -1, meter).reflected()
         mass = flint.fmpz_poly([-1, *[0] * (rate - 1), 1])  # y^a - 1, over y^a + 1 = (y^2a - 1)/(y^a - 1)
@@ -253,6 +279,10 @@ class LatticePiecewise:
             constants.append(constant)
         # The indefinite sum of the last piece vanishes at +∞, so its constant is the total.
         return grown, [*constants, constants[-1]]
+
+
+def _rate(noise: Windows) -> int:
+    return abs(noise[0].slope)
 
 
 def _poles_of(sums: list[_Sum]) -> Powers:

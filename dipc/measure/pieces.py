@@ -295,6 +295,10 @@ class Piece:
         return cls(_CONTEXT.constant(0), 0, 0, 0)
 
     @classmethod
+    def one(cls) -> Piece:
+        return cls(_CONTEXT.constant(1), 0, 0, 1)
+
+    @classmethod
     def of_terms(cls, terms: Terms) -> Piece:
         """Return the sum of `terms`, where an item (k, q, n, l): c means c·eps^k·e^{q·eps}·X^n·e^{l·X}."""
         terms = {exponents: c for exponents, c in terms.items() if c != 0}
@@ -548,12 +552,28 @@ class Piecewise:
     pieces: tuple[Piece, ...]
 
     @classmethod
+    def constant(cls, value: Piece) -> Piecewise:
+        return cls((), (value,))
+
+    @classmethod
     def laplace(cls, rate: int, mean: int) -> Piecewise:
         """Return the density of X = eps·x, where x is Laplace noise around `mean` with the rate `rate`·eps."""
         half = flint.fmpq(rate, 2)
         left = Piece.of_terms({(0, -rate * mean, 0, rate): half})
         right = Piece.of_terms({(0, rate * mean, 0, -rate): half})
         return cls((mean,), (left, right))
+
+    @classmethod
+    def of_noises(cls, noises: Sequence[Windows], meter: Meter) -> Piecewise:
+        """Return the density of the sum of independent `noises`, each given by its density.
+
+        `meter` raises LimitReached before a long computation.
+        """
+        first, *others = noises
+        density = _sum_of([window.density() for window in first], meter)
+        for noise in others:
+            density = density.smoothed(noise, meter)
+        return density
 
     def restricted(self, low: int | None, high: int | None) -> Piecewise:
         """Return this function times the indicator of [eps·`low`, eps·`high`], where an end that is None is infinite.
@@ -623,6 +643,14 @@ class Piecewise:
         below, total = self.integral_below(meter)
         upper = Piecewise((), (total,)) if high is None else below.shifted(high)
         return upper if low is None else upper.minus(below.shifted(low))
+
+    def smoothed(self, noise: Windows, meter: Meter) -> Piecewise:
+        """Return the convolution X -> ∫ f(C)·k(X - C) dC of this function f and the sum k of the windows `noise`.
+
+        If f is the density of a random variable and k that of an independent noise, the result is the density of their
+        sum. `meter` raises LimitReached before a long computation.
+        """
+        return _sum_of([window.smoothed(self, meter) for window in noise], meter)
 
     def shifted(self, offset: int) -> Piecewise:
         """Return the function X -> f(X + eps·`offset`), where f is this function."""
@@ -716,7 +744,7 @@ class Window(NamedTuple):
 
     def density(self) -> Piecewise:
         """Return this function as a `Piecewise` one."""
-        inside = Piecewise((), (Piece.of_terms({(0, 0, 0, self.slope): to_fmpq(self.factor)}),))
+        inside = Piecewise.constant(Piece.of_terms({(0, 0, 0, self.slope): to_fmpq(self.factor)}))
         return inside.restricted(self.low, self.high)
 
     def smoothed(self, function: Piecewise, meter: Meter) -> Piecewise:
@@ -742,20 +770,6 @@ class Window(NamedTuple):
 
 #: The density of a noise as a sum of windows.
 Windows = tuple[Window, ...]
-
-
-def density_of(windows: Windows, meter: Meter) -> Piecewise:
-    """Return the sum of `windows` as a piecewise function; `meter` raises LimitReached if the sum is too long."""
-    return _sum_of([window.density() for window in windows], meter)
-
-
-def smoothed(function: Piecewise, windows: Windows, meter: Meter) -> Piecewise:
-    """Return the convolution X -> ∫ `function`(C)·k(X - C) dC, where k is the sum of `windows`.
-
-    If `function` is the density of a random variable and k that of an independent noise, the result is the density of
-    their sum. `meter` raises LimitReached before a long computation.
-    """
-    return _sum_of([window.smoothed(function, meter) for window in windows], meter)
 
 
 def _tail(pieces: Sequence[Slopes], breaks: Sequence[int], slope: int, meter: Meter, *, upward: bool) -> list[Slopes]:

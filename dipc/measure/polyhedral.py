@@ -6,7 +6,6 @@ from value to value instead.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -15,8 +14,6 @@ from fractions import Fraction
 from math import ceil, floor, gcd, lcm
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-import flint
-
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, simplest
 from dipc.algebra.limits import LimitReached, Limits, Meter, OutsideFragment
 from dipc.frozen import LazyModule
@@ -24,7 +21,7 @@ from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Interiors
 from dipc.measure.event import Event, Noise
 from dipc.measure.forest import components
-from dipc.measure.pieces import Piece, Piecewise, Window, Windows, density_of, integral_of_product, smoothed
+from dipc.measure.pieces import Piece, Piecewise, Window, Windows, integral_of_product
 from dipc.measure.summands import (
     Summands,
     add_to,
@@ -203,9 +200,6 @@ def _is_or_descends_from(system: ValueSystem, value: int, ancestor: int) -> bool
 # added noise, which smooths the message, instead of a range, which takes the difference of two shifted integrals.
 # Integers have masses and sums instead, if all values are sums and differences of the noises.
 
-_ONE = Piece.of_terms({(0, 0, 0, 0): flint.fmpq(1)})
-_ZERO = Piece.zero()
-
 #: Functions on the reals, or on the integers.
 _Function = TypeVar("_Function", Piecewise, "lattice.LatticePiecewise")
 
@@ -254,7 +248,7 @@ def value_tree_measure(event: Event, limit: Limits) -> Closed:
     if any(c.constant < 0 for c in event.constraints if not c.coefficients):
         return ExpPoly.ZERO
     rows = tuple(c for c in event.constraints if c.coefficients)
-    tree = _Densities(value_system(Event(event.noises, rows)), limit)
+    tree = _Forest(Piecewise, value_system(Event(event.noises, rows)), limit)
     total = ExpPoly.ONE
     for factors in tree.weights():
         total = total * integral_of_product([(factor, 1) for factor in factors], tree.meter)
@@ -269,7 +263,7 @@ def lattice_tree_measure(event: Event, limit: Limits) -> Quotient:
     `value_tree_measure` does, and if a constraint multiplies an integer noise by a number other than 1 or -1.
     """
     rows = tuple(map(_closed, event.constraints))
-    tree = _Masses(value_system(Event(event.noises, rows)), limit)
+    tree = _Forest(lattice.LatticePiecewise, value_system(Event(event.noises, rows)), limit)
     total = Quotient.convert(1)
     for factors in tree.weights():
         total = total * tree.product(factors).integral(tree.meter)
@@ -290,20 +284,20 @@ def _closed(c: Halfspace) -> Halfspace:
     )
 
 
-class _Forest(ABC, Generic[_Function]):
+class _Forest(Generic[_Function]):
     """Random values as a forest, in which constraints or noises connect each value with its parent.
 
     A value is connected with its parent by bounds on their difference, or because it is the parent plus noise. `count`
     is the number of values, and `adjacent` has, for each value, the values connected with it.
 
-    `dense` is True for real values, and False for integers. Rates, means and bounds are rescaled to integers; for
-    integer values, only the rates need it.
+    `kind` is `Piecewise` for real values, and `LatticePiecewise` for integers. Rates, means and bounds are rescaled to
+    integers; for integer values, only the rates need it.
     """
 
-    #: Whether values are real, so that lengths may be counted in any unit.
-    dense: bool
-
-    def __init__(self, system: ValueSystem, limit: Limits) -> None:
+    def __init__(self, kind: type[_Function], system: ValueSystem, limit: Limits) -> None:
+        self._kind: type[_Function] = kind
+        #: Whether values are real, so that lengths may be counted in any unit.
+        self._dense: bool = kind is Piecewise
         self._system: ValueSystem = system
         self.meter: Meter = Meter(limit)
         self.count: int = len(system.values)
@@ -339,7 +333,7 @@ class _Forest(ABC, Generic[_Function]):
         spans = (*self._bounds, *self._edges.values())
         lengths += [x for span in spans for x in (span.low, span.high) if x is not None]
         self._length_unit = Fraction(1, lcm(*(x.denominator for x in lengths)))
-        if not self.dense and (self._length_unit != 1 or any(abs(scale) != 1 for scale in self._scales)):
+        if not self._dense and (self._length_unit != 1 or any(abs(scale) != 1 for scale in self._scales)):
             raise OutsideFragment("multiples of integer values other than 1 and -1 are compared")
         #: For each value a number near its likely outcomes. Values count from there, to keep exponents small.
         self._centers: list[int] = self._find_centers()
@@ -397,11 +391,6 @@ class _Forest(ABC, Generic[_Function]):
         center = self._centers[i] - (0 if value.parent is None else self._centers[value.parent])
         return int(value.mean * self._scales[i] / self._length_unit) - center
 
-    def _bound(self, i: int) -> tuple[int | None, int | None]:
-        bound, center = self._bounds[i], self._centers[i]
-        low, high = self._length(bound.low), self._length(bound.high)
-        return None if low is None else low - center, None if high is None else high - center
-
     def _law(self, i: int) -> list[Windows]:
         rates = self._rate_unit
         return [
@@ -426,7 +415,7 @@ class _Forest(ABC, Generic[_Function]):
         values = self._system.values
         for root in sorted(range(self.count), key=lambda i: (values[i].parent is not None, -len(self.adjacent[i]))):
             if root not in seen:
-                yield sorted(self._factors(root, seen), key=self.size)
+                yield sorted(self._factors(root, seen), key=lambda function: function.size())
 
     def product(self, factors: Sequence[_Function]) -> _Function:
         product: _Function = factors[0]
@@ -452,10 +441,13 @@ class _Forest(ABC, Generic[_Function]):
             # Restrict each factor first: pieces outside the bounds need not be multiplied.
             factors = messages.pop(i, [])
             if self._system.values[i].parent is None:
-                factors.append(self.density(self._law(i)).shifted(-self._mean(i)))
+                factors.append(self._kind.of_noises(self._law(i), self.meter).shifted(-self._mean(i)))
             elif not factors:
-                factors.append(self.constant(_ONE))
-            factors = [factor.restricted(*self._bound(i)) for factor in factors]
+                factors.append(self._kind.constant(Piece.one()))
+            bound, center = self._bounds[i], self._centers[i]
+            low, high = self._length(bound.low), self._length(bound.high)
+            low, high = None if low is None else low - center, None if high is None else high - center
+            factors = [factor.restricted(low, high) for factor in factors]
             if above[i] < 0:
                 return factors
             message = self._message(i, above[i], self.product(factors))
@@ -471,11 +463,11 @@ class _Forest(ABC, Generic[_Function]):
         values = self._system.values
         if values[i].parent == parent:
             for noise in self._law(i):
-                weight = self.smoothed(weight, tuple([window.reflected() for window in noise]))
+                weight = weight.smoothed(tuple([window.reflected() for window in noise]), self.meter)
             return weight.shifted(self._mean(i))
         if values[parent].parent == i:
             for noise in self._law(parent):
-                weight = self.smoothed(weight, noise)
+                weight = weight.smoothed(noise, self.meter)
             return weight.shifted(-self._mean(parent))
         span = self._edges[min(i, parent), max(i, parent)]
         low, high = self._length(span.low), self._length(span.high)
@@ -485,71 +477,9 @@ class _Forest(ABC, Generic[_Function]):
         # Count both values from their centers.
         apart = self._centers[i] - self._centers[parent]
         low, high = (None if low is None else low - apart), (None if high is None else high - apart)
-        if low is not None and high is not None and low + self.dense > high:
-            return self.constant(_ZERO)
+        if low is not None and high is not None and low + self._dense > high:
+            return self._kind.constant(Piece.zero())
         return weight.window_integral(low, high, self.meter)
-
-    @abstractmethod
-    def constant(self, value: Piece) -> _Function: ...
-
-    @abstractmethod
-    def density(self, law: Sequence[Windows]) -> _Function:
-        """Return the density or mass of a sum of independent noises with mean 0; `law` has the density of each."""
-
-    @abstractmethod
-    def size(self, function: _Function) -> int: ...
-
-    @abstractmethod
-    def smoothed(self, function: _Function, noise: Windows) -> _Function:
-        """Return the convolution of `function` with the density or mass of `noise`, whose mean is 0."""
-
-
-class _Densities(_Forest[Piecewise]):
-    dense = True
-
-    def constant(self, value: Piece) -> Piecewise:
-        return Piecewise((), (value,))
-
-    def density(self, law: Sequence[Windows]) -> Piecewise:
-        first, *more = law
-        piecewise = density_of(first, self.meter)
-        for noise in more:
-            piecewise = self.smoothed(piecewise, noise)
-        return piecewise
-
-    def size(self, function: Piecewise) -> int:
-        return function.size()
-
-    def smoothed(self, function: Piecewise, noise: Windows) -> Piecewise:
-        return smoothed(function, noise, self.meter)
-
-
-class _Masses(_Forest["lattice.LatticePiecewise"]):
-    """A forest of integer values, which are sums of discrete Laplace noises."""
-
-    dense = False
-
-    def constant(self, value: Piece) -> lattice.LatticePiecewise:
-        return lattice.LatticePiecewise(Piecewise((), (value,)))
-
-    def density(self, law: Sequence[Windows]) -> lattice.LatticePiecewise:
-        # Add up the noises of the most frequent rate at once.
-        ((most, count), *others) = Counter(map(_rate, law)).most_common()
-        piecewise = lattice.LatticePiecewise.sum_of_laplace(most, count, self.meter)
-        for rate, count in others:
-            for _ in range(count):
-                piecewise = piecewise.smoothed(rate, self.meter)
-        return piecewise
-
-    def size(self, function: lattice.LatticePiecewise) -> int:
-        return function.numerator.size()
-
-    def smoothed(self, function: lattice.LatticePiecewise, noise: Windows) -> lattice.LatticePiecewise:
-        return function.smoothed(_rate(noise), self.meter)
-
-
-def _rate(noise: Windows) -> int:
-    return abs(noise[0].slope)
 
 
 # --- The measure of any set of linear constraints over independent continuous noises, one noise at a time -------------

@@ -16,17 +16,14 @@ paths, and fewer where nodes have the same future. For example, the future of a 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
 from typing import Generic, TypeVar
 
-import flint
-
 from dipc.algebra.exppoly import Closed, ExpPoly, total
 from dipc.algebra.limits import Limits, Meter, OutsideFragment
 from dipc.measure.event import Event, RunGraph, RunStep
-from dipc.measure.forest import ORIGIN, event_shape
+from dipc.measure.forest import ORIGIN, EventShape, event_shape
 from dipc.measure.lattice import LatticePiecewise
 from dipc.measure.pieces import Piece, Piecewise
 
@@ -34,9 +31,6 @@ _Function = TypeVar("_Function", Piecewise, LatticePiecewise)
 
 #: The range of Z_i - Z_j by (i, j).
 _Links = dict[tuple[int, int], tuple[int | None, int | None]]
-
-#: The function that is 1.
-_EVERYWHERE = Piecewise((), (Piece.of_terms({(0, 0, 0, 0): flint.fmpq(1)}),))
 
 
 def run_measure(graph: RunGraph, limits: Limits) -> Closed:
@@ -46,55 +40,20 @@ def run_measure(graph: RunGraph, limits: Limits) -> Closed:
     step that compares noises in a cycle, or has a condition that does not bound one noise or one difference. Raises
     LimitReached if the work exceeds `limits`.
     """
-    system = _System.from_graph(graph)
-    meter = Meter(limits)
-    if system.whole:
-        one = LatticePiecewise(_EVERYWHERE)
-        return _Passing(graph, system, LatticePiecewise, one, meter).measure().scaled(system.stretch)
-    return _Passing(graph, system, Piecewise, _EVERYWHERE, meter).measure().scaled(system.stretch)
+    shape = event_shape(Event(graph.noises, graph.conditions))
+    if shape.whole:
+        return _Passing(graph, shape, LatticePiecewise, Meter(limits)).measure()
+    return _Passing(graph, shape, Piecewise, Meter(limits)).measure()
 
 
 def require_measured(graph: RunGraph) -> None:
     """Raise OutsideFragment if `run_measure` cannot measure `graph`, whatever its constants are."""
-    system = _System.from_graph(graph)
+    shape = event_shape(Event(graph.noises, graph.conditions))
     for step in graph.steps:
-        rows = [row for number in step.conditions if (row := system.rows[number]) is not None]
+        rows = [row for number in step.conditions if (row := shape.rows[number]) is not None]
         pairs = dict.fromkeys(pair for i, j, _ in rows if ORIGIN not in (i, j) for pair in ((i, j), (j, i)))
         noises = [graph.live[step.goal], graph.live[step.source], *(noise for pair in pairs for noise in pair)]
         _ordered(list(dict.fromkeys(noise for noise in noises if noise is not None)), list(pairs))
-
-
-@dataclass(frozen=True)
-class _System:
-    """The noises and conditions of a run graph, rescaled so that `rates`, `means` and bounds are integers.
-
-    The probability of the graph at eps is that of the rescaled noises and conditions at `stretch`·eps. `rows` has one
-    item for each condition: (i, j, w) means Z_i - Z_j >= w; None marks a condition without noises. `whole` says that
-    the noises are integers.
-    """
-
-    rates: Sequence[int]
-    means: Sequence[int]
-    rows: Sequence[tuple[int, int, int] | None]
-    stretch: Fraction
-    whole: bool
-
-    @staticmethod
-    def from_graph(graph: RunGraph) -> _System:
-        event = Event(graph.noises, graph.conditions)
-        shape = event_shape(event)
-        means, rows, unit = shape.lengths(event)
-        below = lcm(*[rate.denominator for rate in shape.rates])
-        # Without noises there are no rates, and their greatest common divisor is 0.
-        rate_unit = Fraction(gcd(*[int(rate * below) for rate in shape.rates]) or 1, below)
-        length = 1 if shape.whole else gcd(*means, *[row[2] for row in rows if row is not None]) or 1
-        return _System(
-            [int(rate / rate_unit) for rate in shape.rates],
-            [mean // length for mean in means],
-            [None if row is None else (row[0], row[1], row[2] // length) for row in rows],
-            rate_unit if unit is None else rate_unit * unit * length,
-            shape.whole,
-        )
 
 
 #: The future of a node without the name of its live noise. Nodes with equal futures have equal functions F.
@@ -107,13 +66,25 @@ class _Passing(Generic[_Function]):
     The live noise of a node is the one noise that steps before the node and steps after it both mention; a node may
     have none. For each node a function F of its live noise is computed: the probability that a run from the node to the
     end satisfies its conditions. Functions for nodes with the same future are computed once.
+
+    Noises and conditions are rescaled so that rates, means and bounds are integers. The probability of the graph at eps
+    is that of the rescaled noises and conditions at `_stretch`·eps. `_rows` has one item for each condition: (i, j, w)
+    means Z_i - Z_j >= w; None marks a condition without noises.
     """
 
-    def __init__(self, graph: RunGraph, system: _System, kind: type[_Function], one: _Function, meter: Meter) -> None:
+    def __init__(self, graph: RunGraph, shape: EventShape, kind: type[_Function], meter: Meter) -> None:
+        means, rows, unit = shape.lengths(Event(graph.noises, graph.conditions))
+        below = lcm(*[rate.denominator for rate in shape.rates])
+        # Without noises there are no rates, and their greatest common divisor is 0.
+        rate_unit = Fraction(gcd(*[int(rate * below) for rate in shape.rates]) or 1, below)
+        length = 1 if shape.whole else gcd(*means, *[row[2] for row in rows if row is not None]) or 1
+        self._rates = [int(rate / rate_unit) for rate in shape.rates]
+        self._means = [mean // length for mean in means]
+        self._rows = [None if row is None else (row[0], row[1], row[2] // length) for row in rows]
+        self._stretch = rate_unit if unit is None else rate_unit * unit * length
+        self._whole = shape.whole
         self._live = graph.live
-        self._system = system
         self._kind: type[_Function] = kind
-        self._one: _Function = one
         self._meter = meter
         self._after: dict[int, list[RunStep]] = {}
         for step in graph.steps:
@@ -135,7 +106,7 @@ class _Passing(Generic[_Function]):
                 share = total(reached[goal])
                 for node, measured in self._measures_to(goal).items():
                     reached.setdefault(node, []).append(measured * share)
-        return total(reached.get(0, []))
+        return total(reached.get(0, [])).scaled(self._stretch)
 
     def _measures_to(self, end: int) -> Mapping[int, Closed]:
         """Return a mapping from each node without a live noise to the probability of the paths from it to `end`.
@@ -208,8 +179,8 @@ class _Passing(Generic[_Function]):
             if noise == goal:
                 factors[noise].append(self._functions[names[step.goal]])
             if noise != source:
-                factors[noise].append(self._kind.laplace(self._system.rates[noise], self._system.means[noise]))
-            product = factors[noise][0] if factors[noise] else self._one
+                factors[noise].append(self._kind.laplace(self._rates[noise], self._means[noise]))
+            product = factors[noise][0] if factors[noise] else self._kind.constant(Piece.one())
             for factor in factors[noise][1:]:
                 product = product.times(factor, self._meter)
             product = product.restricted(*links.get((noise, ORIGIN), (None, None)))
@@ -227,7 +198,7 @@ class _Passing(Generic[_Function]):
         """
         links: _Links = {}
         for number in step.conditions:
-            row = self._system.rows[number]
+            row = self._rows[number]
             if row is None:
                 continue
             i, j, least = row
@@ -240,7 +211,7 @@ class _Passing(Generic[_Function]):
                         high if known[1] is None else known[1] if high is None else min(high, known[1]),
                     )
         for low, high in links.values():
-            if low is not None and high is not None and low + (not self._system.whole) > high:
+            if low is not None and high is not None and low + (not self._whole) > high:
                 return None
         return links
 

@@ -15,6 +15,7 @@ from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.lattice import LatticePiecewise, lattice_measure
 from dipc.measure.measure import Measurer, measure
+from dipc.measure.pieces import Window, Windows
 from dipc.measure.polyhedral import lattice_tree_measure
 from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
 from tests.patience import examples
@@ -25,6 +26,10 @@ RATES = [Fraction(1), Fraction(1), Fraction(2), Fraction(1, 2), Fraction(3, 2)]
 
 def noise(rate: Fraction | int = 1, mean: int = 0) -> Noise:
     return Noise(DISCRETE_LAPLACE, Fraction(rate), Fraction(mean))
+
+
+def density(rate: int) -> Windows:
+    return Window(None, 0, Fraction(rate, 2), rate), Window(0, None, Fraction(rate, 2), -rate)
 
 
 def strictly(c: Halfspace) -> Halfspace:
@@ -179,7 +184,7 @@ def test_the_sum_of_like_noises_has_two_pieces() -> None:
     assert float(high) == pytest.approx(found[size * 60 + at])
     shape = LatticePiecewise.laplace(1, 0)
     for _ in range(3):
-        shape = shape.smoothed(1, Meter(Limits()))
+        shape = shape.smoothed(density(1), Meter(Limits()))
     assert len(shape.numerator.pieces) == 2
 
 
@@ -190,7 +195,7 @@ def test_sums_of_like_noises_at_once_and_one_after_the_other(rate: int, count: i
     found = LatticePiecewise.sum_of_laplace(rate, count, meter)
     expected = LatticePiecewise.laplace(rate, 0)
     for _ in range(count - 1):
-        expected = expected.smoothed(rate, meter)
+        expected = expected.smoothed(density(rate), meter)
     for low, high in ((0, 0), (-3, 3), (2, 9), (None, -1), (4, None), (-40, 17)):
         assert found.restricted(low, high).integral(meter) == expected.restricted(low, high).integral(meter)
     assert found.integral(meter) == 1
