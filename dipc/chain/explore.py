@@ -102,10 +102,6 @@ class Dominators:
             left, right = up[left], up[right]
         return left
 
-    def common_of(self, group: Sequence[int]) -> int:
-        """Return the last state that every path to each of the states `group` passes."""
-        return reduce(self.common, group)
-
 
 #: The indices of x and of y in a `Difference`, which is a bound x - y >= w.
 _UPPER, _LOWER = 0, 1
@@ -240,7 +236,7 @@ class Uniter:
         The leaves below a state are the states without successors that it can reach. The states of `group` are leaves,
         and not among the others. The result is None if there are more than `most` other leaves.
         """
-        above = self._dominators.common_of(group)
+        above = reduce(self._dominators.common, group)
         merged = set(group)
         others = [self._states[leaf] for leaf in self._leaves.below(above) if leaf not in merged]
         return None if len(others) > most else (self._states[above], others)

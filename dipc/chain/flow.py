@@ -28,7 +28,7 @@ from dipc.chain.state import (
     slots_in,
 )
 from dipc.frozen import frozen
-from dipc.noise.law import Law
+from dipc.linear.halfspace import number_between
 from dipc.text import core as operations
 from dipc.text.ast import BaseType, CompareOp, Role, walk
 from dipc.text.core import (
@@ -567,30 +567,14 @@ def intervals(
     The number lies in the interval. The weight is the probability that the noise of `draw`, with mean `mean`, falls
     into the interval.
     """
-    for low, high, number in _cells(draw.law, places):
+    for low, high in pairwise((None, *places, None)):
+        if draw.law.whole:
+            # An integer noise may be at a place, which then belongs to the interval above it.
+            high = None if high is None else high - 1
+            number = low if low is not None else Fraction(0) if high is None else high
+        else:
+            number = number_between(low, high)
         yield number, NoiseWeight(draw.law, draw.rate, mean, low, high)
-
-
-def _cells(law: Law, places: tuple[Fraction, ...]) -> Iterator[tuple[Fraction | None, Fraction | None, Fraction]]:
-    """Yield (low, high, number) for each interval into which the increasing `places` cut the real line.
-
-    The ends of the interval are low and high, where None is infinite; number is a number in it. If `law` is that of an
-    integer noise, the ends belong to the intervals, and each integer lies in exactly one interval.
-    """
-    if not law.whole:
-        # A noise with a density is at none of the places.
-        for low, high in pairwise((None, *places, None)):
-            yield low, high, _number_between(low, high)
-        return
-    for start, end in pairwise((None, *places, None)):
-        last = None if end is None else end - 1
-        yield start, last, start if start is not None else Fraction(0) if last is None else last
-
-
-def _number_between(low: Fraction | None, high: Fraction | None) -> Fraction:
-    if low is not None and high is not None:
-        return (low + high) / 2
-    return low + 1 if low is not None else Fraction(0) if high is None else high - 1
 
 
 def _only_compared(flow: Flow, slot: int) -> bool:

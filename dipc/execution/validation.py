@@ -180,12 +180,6 @@ class ChoiceMade:
     numbers: tuple[Any, ...]
     place: int
 
-    def is_like(self, kind: str, numbers: Sequence[Any]) -> bool:
-        """Return False only if a choice of `kind` with these `numbers` certainly has other probabilities."""
-        if kind != self.kind or len(numbers) != len(self.numbers):
-            return False
-        return all(_same(one, other) for one, other in zip(numbers, self.numbers, strict=True))
-
 
 DrawEvent = NoiseDrawn | ChoiceMade
 
@@ -310,7 +304,12 @@ class _ProgramDraws:
         event = self._event()
         if event is None:
             return None
-        if not isinstance(event, ChoiceMade) or not event.is_like(kind, numbers):
+        if (
+            not isinstance(event, ChoiceMade)
+            or kind != event.kind
+            or len(numbers) != len(event.numbers)
+            or not all(map(_same, numbers, event.numbers))
+        ):
             shown = ", ".join(map(_shown, numbers))
             raise Mismatch(f"Python draws {_described(event)}, the program a choice with the {kind} {shown}")
         return event.place

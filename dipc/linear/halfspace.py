@@ -264,6 +264,13 @@ def greatest_bounds(
     return None
 
 
+def number_between(low: Fraction | None, high: Fraction | None) -> Fraction:
+    """Return a number between `low` and `high`, where None is infinite."""
+    if low is None:
+        return _ZERO if high is None else high - 1
+    return low + 1 if high is None else (low + high) / 2
+
+
 def is_contradictory(graph: Graph) -> bool:
     """True if no point satisfies all inequalities x - y >= w, or > w, of `graph`.
 

@@ -71,11 +71,6 @@ class DifferenceSystem:
         """
         return closed_walk < self.is_integer
 
-    def is_null(self) -> bool:
-        """True if the lower and the upper bound of some difference contradict each other, so that the measure is 0."""
-        lower = self.lower
-        return any((j, i) in lower and not self.leaves_room(w + lower[j, i]) for (i, j), w in lower.items())
-
 
 @frozen
 class EventShape:
@@ -111,7 +106,10 @@ class EventShape:
             if known is None or known < w:
                 lower[i, j] = w
         system = DifferenceSystem(self.rates, means, lower, unit)
-        return None if system.is_null() else system
+        for (i, j), w in lower.items():
+            if (j, i) in lower and not system.leaves_room(w + lower[j, i]):
+                return None
+        return system
 
     def lengths(self, event: Event) -> tuple[tuple[int, ...], Sequence[tuple[int, int, int] | None], Fraction | None]:
         """Return (means, rows, unit): the means and bounds of `event`, which must have this shape, as integers.

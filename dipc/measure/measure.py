@@ -29,7 +29,6 @@ from dipc.measure.forest import (
     CanonicalTree,
     DifferenceSystem,
     EventShape,
-    Inequalities,
     TreeShape,
     components,
     event_shape,
@@ -75,11 +74,8 @@ _EventKey = tuple[tuple[Law, ...], tuple[Fraction, ...], tuple[tuple[tuple[int, 
 #: A system without its means and the constants of its inequalities.
 _SystemKey = tuple[tuple[Fraction, ...], tuple[tuple[int, int], ...]]
 
-
-@frozen
-class _SystemParts:
-    trees: tuple[TreeShape, ...]
-    cyclic: tuple[tuple[int, ...], ...]
+#: The parts of a system that share no noise: the shapes of trees, and the noises of each part with a cycle.
+_SystemParts = tuple[list[TreeShape], list[tuple[int, ...]]]
 
 
 @dataclass(slots=True)
@@ -165,9 +161,9 @@ class Measurer:
             return self._factors_of_parts(event)
         if system is None:
             return None
-        components = self._parts_of(system)
+        shapes, cyclic = self._parts_of(system)
         budget = _Budget(self.limits.trees, self.limits.trees)
-        trees = [shape.canonical(system.means, system.lower, system.unit) for shape in components.trees]
+        trees = [shape.canonical(system.means, system.lower, system.unit) for shape in shapes]
         if any(tree.whole and terms_of_integers(tree) > MOST_OF_INTEGERS for tree in trees):
             with suppress(OutsideFragment):
                 return _summed(event)
@@ -181,7 +177,7 @@ class Measurer:
                 return [normal.normal_measure(independent[0])]
         return [
             *[self._own_tree(tree) if tree.whole else tree for tree in trees],
-            *[self._cyclic(_restricted(system, members), budget, 0) for members in components.cyclic],
+            *[self._cyclic(system, members, budget, 0) for members in cyclic],
         ]
 
     def _factors_of_parts(self, event: Event) -> list[Factor] | None:
@@ -267,14 +263,19 @@ class Measurer:
         is 0 for the system of the event itself. Otherwise it is 1 plus the number of splits that have led to `system`,
         and inequalities that others imply have been removed from `system`.
         """
-        components = self._parts_of(system)
+        shapes, cyclic = self._parts_of(system)
         means, lower, unit = system.means, system.lower, system.unit
-        measure = self._product([shape.canonical(means, lower, unit) for shape in components.trees])
-        for members in components.cyclic:
-            measure = self._times(measure, self._cyclic(_restricted(system, members), budget, depth))
+        measure = self._product([shape.canonical(means, lower, unit) for shape in shapes])
+        for members in cyclic:
+            measure = self._times(measure, self._cyclic(system, members, budget, depth))
         return measure
 
-    def _cyclic(self, system: DifferenceSystem, budget: _Budget, depth: int) -> Closed:
+    def _cyclic(self, whole: DifferenceSystem, members: Sequence[int], budget: _Budget, depth: int) -> Closed:
+        index = {noise: position for position, noise in enumerate(members)} | {-1: -1}
+        lower = {(index[i], index[j]): w for (i, j), w in whole.lower.items() if i in index and j in index}
+        system = DifferenceSystem(
+            tuple([whole.rates[i] for i in members]), tuple([whole.means[i] for i in members]), lower, whole.unit
+        )
         ordered = order_measure(system, self.limits.cells)
         if ordered is not None:
             return ExpPoly.constant(ordered)
@@ -291,7 +292,7 @@ class Measurer:
         key = (system.rates, tuple(system.lower))
         known = self._parts.get(key)
         if known is None:
-            trees, cyclic = [], []
+            trees, cyclic = list[TreeShape](), list[tuple[int, ...]]()
             for members in components(len(system.rates), system.lower):
                 inside = set(members)
                 shape = tree_shape(system.rates, members, [p for p in system.lower if p[0] in inside or p[1] in inside])
@@ -301,7 +302,7 @@ class Measurer:
                     trees.append(shape)
             if len(self._parts) >= _MOST_SHAPES:
                 self._parts.clear()
-            known = self._parts[key] = _SystemParts(tuple(trees), tuple(cyclic))
+            known = self._parts[key] = trees, cyclic
         return known
 
     def _product(self, trees: list[CanonicalTree]) -> Closed:
@@ -392,14 +393,6 @@ def _independent(event: Event) -> list[Event]:
 
 def _terms(value: Closed) -> int:
     return sum(len(poly) for poly in fraction_of(value))
-
-
-def _restricted(system: DifferenceSystem, members: tuple[int, ...]) -> DifferenceSystem:
-    index = {noise: position for position, noise in enumerate(members)} | {-1: -1}
-    lower: Inequalities = {(index[i], index[j]): w for (i, j), w in system.lower.items() if i in index and j in index}
-    return DifferenceSystem(
-        tuple(system.rates[i] for i in members), tuple(system.means[i] for i in members), lower, system.unit
-    )
 
 
 def _over_normal_noise(event: Event) -> normal.NormalMeasure | normal_tree.TreeMeasure:

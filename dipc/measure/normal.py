@@ -64,6 +64,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 from math import ceil, gcd, lcm, log, sqrt
+from typing import TypeVar
 
 import flint
 
@@ -71,6 +72,7 @@ from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.algebra.numbers import to_fmpq
 from dipc.algebra.reals import ONE, Real
 from dipc.frozen import frozen
+from dipc.linear.halfspace import number_between
 from dipc.measure.event import Event, Noise
 from dipc.measure.power_series import DISK, coefficients, precision
 from dipc.noise.law import Measure, Missing
@@ -249,16 +251,17 @@ class Leaf:
         return first + self.spread.below(_line_value(self.upper, t, eps), self.signs[1]) - 1
 
 
-def power(series: flint.arb_series, count: int) -> flint.arb_series:
-    """Return `series` to the power `count`.
+_Value = TypeVar("_Value", flint.arb, flint.arb_series, "flint.arb | flint.arb_series")
 
-    FLINT's own power takes logarithms, which do not exist where a series may be 0.
+
+def power(value: _Value, count: int) -> _Value:
+    """Return `value` to the power `count` >= 1.
+
+    FLINT's own power of a series takes logarithms, which do not exist where the series may be 0.
     """
-    result = flint.arb_series([1])
-    while count:
-        if count % 2:
-            result = result * series
-        series, count = series * series if count > 1 else series, count // 2
+    result = value
+    for digit in f"{count:b}"[1:]:
+        result = result * result * value if digit == "1" else result * result
     return result
 
 
@@ -1022,13 +1025,6 @@ def _star(values: Sequence[Spread], rows: _Rows, center: int) -> tuple[NormalPie
             start = pieces.pop().low
         pieces.append(NormalPiece(start, end, leaves, side))
     return tuple(pieces)
-
-
-def number_between(start: Fraction | None, end: Fraction | None) -> Fraction:
-    """Return a number between `start` and `end`, where None is infinite."""
-    if start is None:
-        return _ZERO if end is None else end - 1
-    return start + 1 if end is None else (start + end) / 2
 
 
 def _leaves(values: Sequence[Spread], bounds: Mapping[int, Sequence[_Bound]], u: Fraction) -> Leaves | None:

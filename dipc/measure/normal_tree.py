@@ -83,6 +83,7 @@ from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.algebra.numbers import to_fmpq, to_fraction
 from dipc.algebra.reals import Real
 from dipc.frozen import frozen
+from dipc.linear.halfspace import number_between
 from dipc.measure import normal
 from dipc.measure.power_series import DISK, coefficients
 
@@ -239,10 +240,6 @@ class _Ends:
 
     def piece(self, u: Fraction) -> int:
         return bisect_left(self.still, u)
-
-    def number_in(self, piece: int) -> Fraction:
-        ends = [None, *self.still, None]
-        return normal.number_between(ends[piece], ends[piece + 1])
 
 
 def _ends(centers: Sequence[Center]) -> list[_Ends]:
@@ -560,7 +557,7 @@ class _Messages:
         cuts = {v: _End(v, moving=False) for v in ends.still} | {u - v: _End(v, moving=True) for v in ends.moving}
         last: _Stretch | None = None
         for low, high in pairwise([None, *sorted(cuts), None]):
-            t = normal.number_between(low, high)
+            t = number_between(low, high)
             near, piece = center.leaves_around(t, u), ends.piece(t)
             if near is not None:
                 start, end = (None if cut is None else cuts[cut] for cut in (low, high))
@@ -645,7 +642,8 @@ class _Messages:
         for each in self._factors(center, stretch, paired=False):
             result = self._factor(place, (move, _ZERO), *each).times(result, places, 0)
         self._spend(len(places) * (len(center.leaves) + 1))
-        u = self._rules.ends[place].number_in(stretch.piece)
+        ends = [None, *self._rules.ends[place].still, None]
+        u = number_between(ends[stretch.piece], ends[stretch.piece + 1])
         for child in self._children.get(place, ()):
             result = [mine * other for mine, other in zip(result, self._message(child, move, u), strict=True)]
         return result
@@ -743,21 +741,14 @@ class _IntegrandFactor:
             return [value * mine for value, mine in zip(values, rows[0], strict=True)]
         both = [first + second - 1 for first, second in zip(*rows, strict=True)]
         if self._count > 1:
-            both = [_power(value, self._count) for value in both]
+            both = [normal.power(value, self._count) for value in both]
         return [value * mine for value, mine in zip(values, both, strict=True)]
 
     def _value(self, x: Value) -> Value:
         if not self._count:
             return (x * x * self._halved).exp() * self._peak
         value = (x * self._scale).erfc() / 2
-        return value if len(self._arguments) > 1 else _power(value, self._count)
-
-
-def _power(value: Value, count: int) -> Value:
-    result = value
-    for digit in f"{count:b}"[1:]:
-        result = result * result * value if digit == "1" else result * result
-    return result
+        return value if len(self._arguments) > 1 else normal.power(value, self._count)
 
 
 @lru_cache(maxsize=20_000)

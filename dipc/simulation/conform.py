@@ -115,32 +115,28 @@ def tail(law: Mapping[int, Ends], runs: int, total: int) -> float:
 
     `law` maps each score, an integer, to an interval that contains its probability.
     """
-    with flint.ctx.workprec(_BITS):
-        return _tail(law, runs, total)
-
-
-def _tail(law: Mapping[int, Ends], runs: int, total: int) -> float:
     floats = {score: float(p[0]) for score, p in law.items()}
     whole = sum(floats.values())
     mean = sum(score * p for score, p in floats.items()) / whole
+    most = max(law) * runs
     if total <= mean * runs:
         return 1.0
-    if total > max(law) * runs:
+    if total > most:
         return 0.0
-    if total == max(law) * runs:
-        # The total is only reached if every score is the greatest.
-        return min(1.0, math.nextafter(float((_ball(law[max(law)]) ** runs).upper()), math.inf))
-    s = _tilt(floats, total / runs)
-    tilt = flint.arb(to_fmpq(Fraction(s)))
-    weights = {score: _ball(p) * (tilt * score).exp() for score, p in law.items() if p[1]}
-    moment = sum(weights.values(), flint.arb(0))
-    bound = (runs * moment.log() - tilt * total).exp()
-    tilted = {score: weight / moment for score, weight in weights.items()}
-    step = math.gcd(*(score - min(law) for score in law))
-    greatest = _greatest({(score - min(law)) // step: q for score, q in tilted.items()}, runs)
-    bound *= min(flint.arb(1), greatest / (1 - (-tilt * step).exp()), key=lambda each: float(each.upper()))
-    result = float(bound.upper())
-    return min(1.0, math.nextafter(result, math.inf))
+    with flint.ctx.workprec(_BITS):
+        if total == most:
+            # The total is only reached if every score is the greatest.
+            bound = _ball(law[max(law)]) ** runs
+        else:
+            tilt = flint.arb(to_fmpq(Fraction(_tilt(floats, total / runs))))
+            weights = {score: _ball(p) * (tilt * score).exp() for score, p in law.items() if p[1]}
+            moment = sum(weights.values(), flint.arb(0))
+            tilted = {score: weight / moment for score, weight in weights.items()}
+            step = math.gcd(*(score - min(law) for score in law))
+            greatest = _greatest({(score - min(law)) // step: q for score, q in tilted.items()}, runs)
+            bound = (runs * moment.log() - tilt * total).exp()
+            bound *= min(flint.arb(1), greatest / (1 - (-tilt * step).exp()), key=lambda each: float(each.upper()))
+        return min(1.0, math.nextafter(float(bound.upper()), math.inf))
 
 
 def _tilt(law: Mapping[int, float], wanted: float) -> float:
