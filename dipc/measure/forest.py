@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import flint
 
 from dipc.algebra.exppoly import Closed
+from dipc.algebra.graph import parents_from
 from dipc.algebra.limits import Limits, Meter, OutsideFragment
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.event import Event
@@ -235,13 +236,8 @@ def components(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
     for start in sorted(bounded):
         if start in seen:
             continue
-        seen.add(start)
-        members = [start]
-        for i in members:
-            for j in adjacent[i]:
-                if j not in seen:
-                    seen.add(j)
-                    members.append(j)
+        members = parents_from(start, adjacent)
+        seen.update(members)
         result.append(sorted(members))
     return result
 

@@ -15,6 +15,7 @@ from math import ceil, floor, gcd, lcm
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, simplest
+from dipc.algebra.graph import parents_from
 from dipc.algebra.limits import LimitReached, Limits, Meter, OutsideFragment
 from dipc.frozen import LazyModule
 from dipc.linear.halfspace import Halfspace
@@ -429,15 +430,10 @@ class _Forest(Generic[_Function]):
         The integrand is the density or mass of the root, times the probability of all constraints of the tree given the
         root.
         """
-        order, above = [root], {root: -1}
-        for i in order:
-            for j in self.adjacent[i]:
-                if j not in above:
-                    above[j] = i
-                    order.append(j)
-        seen.update(order)
+        above = parents_from(root, self.adjacent)
+        seen.update(above)
         messages: dict[int, list[_Function]] = {}
-        for i in order[::-1]:
+        for i, parent in reversed(above.items()):
             # Restrict each factor first: pieces outside the bounds need not be multiplied.
             factors = messages.pop(i, [])
             if self._system.values[i].parent is None:
@@ -448,10 +444,9 @@ class _Forest(Generic[_Function]):
             low, high = self._length(bound.low), self._length(bound.high)
             low, high = None if low is None else low - center, None if high is None else high - center
             factors = [factor.restricted(low, high) for factor in factors]
-            if above[i] < 0:
+            if parent is None:
                 return factors
-            message = self._message(i, above[i], self.product(factors))
-            messages.setdefault(above[i], []).append(message)
+            messages.setdefault(parent, []).append(self._message(i, parent, self.product(factors)))
         raise AssertionError("a tree has a root")
 
     def _message(self, i: int, parent: int, weight: _Function) -> _Function:

@@ -44,6 +44,7 @@ from math import ceil, comb, floor, gcd, lcm, prod, sqrt
 
 import flint
 
+from dipc.algebra.graph import parents_from
 from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.algebra.numbers import to_fmpq
 from dipc.algebra.reals import Real
@@ -372,16 +373,10 @@ def _from_leaves(count: int, edges: Mapping[tuple[int, int], object]) -> Iterato
     for i, j in edges:
         neighbors[i].append(j)
         neighbors[j].append(i)
-    order: list[tuple[int, int | None]] = [(max(range(count), key=lambda i: len(neighbors[i])), None)]
-    seen = {order[0][0]}
-    for noise, _ in order:
-        for other in neighbors[noise]:
-            if other not in seen:
-                seen.add(other)
-                order.append((other, noise))
-    if len(order) < count:
+    parents = parents_from(max(range(count), key=lambda i: len(neighbors[i])), neighbors)
+    if len(parents) < count:
         raise OutsideFragment("discrete Gaussian noises are compared in a circle, which is not covered yet")
-    return reversed(order)
+    return reversed(parents.items())
 
 
 # --- Sums over integer noises of many different rates -----------------------------------------------------------------
