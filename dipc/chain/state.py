@@ -852,9 +852,7 @@ class State:
         if known.form.noises:
             constraints = self.constraints.add(known)
             return State(self.label, self.values, self.noises, constraints, self.guards, self.fingerprint)
-        guards = self.guards.add(known)
-        fingerprint = self.fingerprint ^ self.guards.fingerprint ^ guards.fingerprint
-        return State(self.label, self.values, self.noises, self.constraints, guards, fingerprint)
+        return self.guarded_by(self.guards.add(known))
 
     def drop_constraints(self, dropped: Sequence[Constraint]) -> State:
         """Return the state without the constraints and guards `dropped`, which must follow from those that stay."""

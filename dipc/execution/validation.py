@@ -277,7 +277,12 @@ class _ProgramDraws:
         if event is None:
             return Fraction(0)
         width = self._width(draw)
-        if not isinstance(event, NoiseDrawn) or not _same_law(event.law, draw.law) or not _same(width, event.width):
+        if (
+            not isinstance(event, NoiseDrawn)
+            or event.law.keyword != draw.law.keyword
+            or (event.law.least, event.law.greatest) != (draw.law.least, draw.law.greatest)
+            or not _same(width, event.width)
+        ):
             raise Mismatch(f"Python draws {_described(event)}, the program {_noise_text(draw.law, width)}")
         return Traced(event.value, {("draw", self._next - 1): Fraction(1)}, self._trace, whole=event.law.whole)
 
@@ -323,11 +328,6 @@ def _same(one: Any, two: Any) -> bool:
         if isinstance(here, RealBall):
             return isinstance(there, int | Fraction | RealBall) and here.may_equal(there)
     return isinstance(two, int | Fraction) and bool(one == two)
-
-
-def _same_law(one: Law, other: Law) -> bool:
-    """True if the laws `one` and `other` are of the same kind and have the same range of values."""
-    return one.keyword == other.keyword and (one.least, one.greatest) == (other.least, other.greatest)
 
 
 def _noise_text(law: Law, width: object) -> str:

@@ -645,7 +645,16 @@ def _without_equations(
         if any(not item.coefficients and not item.contains({}) for item in rest):
             return None
         rest = [item for item in rest if item.coefficients]
-        tight = next((item for item in rest if _is_equation(item, rest, whole)), None)
+        # An inequality is an equation if the system implies the opposite inequality as well.
+        tight = next(
+            (
+                item
+                for item in rest
+                if all(key in whole for key, _ in item.coefficients)
+                and implies(rest, Halfspace(tuple([(key, -c) for key, c in item.coefficients]), -item.constant))
+            ),
+            None,
+        )
         if tight is None:
             return rest, whole, replaced
         # a·x + Σ a_i·x_i + b = 0 with the smallest |a|. With y = x + Σ floor(a_i/a)·x_i + floor(b/a) it is an equation
@@ -659,16 +668,6 @@ def _without_equations(
             fresh += 1
         replaced.append((key, slopes, constant))
         rest = [_tightened(item.substituted(key, slopes, constant), whole) for item in rest]
-
-
-def _is_equation(item: Halfspace, system: Sequence[Halfspace], whole: frozenset[int]) -> bool:
-    """True if all unknowns of `item` are in `whole`, and every point of `system` is on the boundary of `item`.
-
-    `item` is one of the inequalities of the system.
-    """
-    if not all(key in whole for key, _ in item.coefficients):
-        return False
-    return implies(system, Halfspace(tuple([(key, -c) for key, c in item.coefficients]), -item.constant))
 
 
 # --- The corners of a polyhedron --------------------------------------------------------------------------------------

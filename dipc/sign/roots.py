@@ -99,21 +99,17 @@ class TaylorCoefficients:
 
     def __getitem__(self, n: int) -> int:
         while len(self._known) <= n:
-            self._known.append(self._next_coefficient())
+            following, total = len(self._known), 0
+            for (k, exponents, values), sums in zip(self._rows, self._sums, strict=True):
+                if following < k:
+                    continue
+                if sums:
+                    values[:] = map(int.__mul__, values, exponents)
+                sums.append(sum(values))
+                # t^k·Σ c·e^{-jt} has the n-th derivative n!/(n-k)!·Σ c·(-j)^{n-k} at 0.
+                total += sums[-1] * (factorial(following) // factorial(following - k))
+            self._known.append(total)
         return self._known[n]
-
-    def _next_coefficient(self) -> int:
-        n = len(self._known)
-        total = 0
-        for (k, exponents, values), sums in zip(self._rows, self._sums, strict=True):
-            if n < k:
-                continue
-            if sums:
-                values[:] = map(int.__mul__, values, exponents)
-            sums.append(sum(values))
-            # t^k·Σ c·e^{-jt} has the n-th derivative n!/(n-k)!·Σ c·(-j)^{n-k} at 0.
-            total += sums[-1] * (factorial(n) // factorial(n - k))
-        return total
 
 
 def _prove(layout: Layout, numbers: list[int], order: int, last: int, shift: int) -> NearZero | None:
@@ -440,30 +436,21 @@ def _narrow(
         guess = min(steps - 1, max(1, round(at_left / (at_left + at_right) * steps)))
         middle = lower + guess * step
         at_middle = point_value(layout, middle, budget, precision)
-        if at_middle.sign == left.sign:
+        is_left = at_middle.sign == left.sign
+        if is_left:
             lower, left = middle, at_middle
-            next_point, outer = middle + step, right
-            if guess + 1 == steps:
-                hit = True
-            else:
-                at_next = point_value(layout, next_point, budget, precision)
-                hit = at_next.sign == outer.sign
-                if hit:
-                    upper, right = next_point, at_next
-                else:
-                    lower, left = next_point, at_next
         else:
             upper, right = middle, at_middle
-            if guess == 1:
-                hit = True
+        if guess == (steps - 1 if is_left else 1):
+            hit = True
+        else:
+            next_point = middle + step if is_left else middle - step
+            at_next = point_value(layout, next_point, budget, precision)
+            hit = at_next.sign == (right if is_left else left).sign
+            if hit == is_left:
+                upper, right = next_point, at_next
             else:
-                next_point = middle - step
-                at_next = point_value(layout, next_point, budget, precision)
-                hit = at_next.sign == left.sign
-                if hit:
-                    lower, left = next_point, at_next
-                else:
-                    upper, right = next_point, at_next
+                lower, left = next_point, at_next
         k = 2 * k if hit else max(1, k // 2)
         if upper - lower > width:
             ratio = (upper - lower) / width

@@ -452,7 +452,9 @@ class Batch:
                 parts = [np.arange(len(runs))] if owners is None else positions_of(owners, len(groups))
                 chosen = np.empty(len(runs), dtype=np.intp)
                 for scores, part in zip(groups, parts, strict=True):
-                    weights = _softmax(rate * self._eps, [score for score in scores if isinstance(score, Fraction)])
+                    exponents = [rate * self._eps * score for score in scores if isinstance(score, Fraction)]
+                    most = max(exponents)
+                    weights = [exp(max(exponent - most, -_MOST_EXPONENT)) for exponent in exponents]
                     chosen[part] = places(weights, uniform[part])
                 codes = np.array([self.code_of(literal.value) for literal, _ in scored], dtype=np.intp)
                 self._store(target, codes[chosen], runs)
@@ -595,12 +597,6 @@ class Batch:
             if slot.type not in ("int", "real") and value is not None and shown < _SHOWN:
                 shown += 1
                 yield f"{slot.name} = {value_text(value)}"
-
-
-def _softmax(rate: Fraction, scores: Sequence[Fraction]) -> list[float]:
-    """Return e^{`rate`·(score - best)} for each of `scores`, where best is the greatest score."""
-    best = max(scores)
-    return [exp(max(rate * (score - best), -_MOST_EXPONENT)) for score in scores]
 
 
 def _rounded(value: Fraction) -> float:
