@@ -158,20 +158,20 @@ class Steps:
                 for value, weight in waiting.options
             ]
         )
-        folds = self._folds and self._computes(state, slot)
+        folds = self._folds and self._computes(state.label, 1 << slot)
         met = self._met(chosen, waiting.label, 1 << slot, state.label) if folds else None
         return chosen if met is None else (Successor(met, DETERMINISTIC),)
 
-    def _computes(self, state: State, slot: int) -> bool:
-        """Whether the next instruction of `state` reads only `slot` and slots whose values depend on inputs alone.
+    def _computes(self, label: int, known: int) -> bool:
+        """Whether the instruction at `label` reads only slots of the bit set `known` and values that inputs decide.
 
         The result is True only if, in addition, the instruction computes with finite values alone, and writes no
-        output.
+        output. Otherwise a noise could have a mean, and a comparison constraints, that depend on a choice.
         """
-        flow, label = self._flow, state.label
+        flow = self._flow
         return (
             _is_on_finite_values(flow.program.instructions[label])
-            and not flow.reads[label] & ~(flow.decided[label] | 1 << slot)
+            and not flow.reads[label] & ~(flow.decided[label] | known)
             and not flow.writes[label] & self._outputs
         )
 
@@ -243,9 +243,7 @@ class Steps:
                     return waiting
             position = next(place for place, (after, _) in enumerate(runs) if after.label == label)
             after, known = runs[position]
-            if not _is_on_finite_values(flow.program.instructions[label]):
-                return None  # a noise would have a mean, and a comparison constraints, that depend on the outcome
-            if flow.reads[label] & ~(flow.decided[label] | known) or flow.writes[label] & self._outputs:
+            if not self._computes(label, known):
                 return None
             try:
                 successors = self.successors(after)
