@@ -295,10 +295,6 @@ class Piece:
         return cls(_CONTEXT.constant(0), 0, 0, 0)
 
     @classmethod
-    def one(cls) -> Piece:
-        return cls(_CONTEXT.constant(1), 0, 0, 1)
-
-    @classmethod
     def of_terms(cls, terms: Terms) -> Piece:
         """Return the sum of `terms`, where an item (k, q, n, l): c means c·eps^k·e^{q·eps}·X^n·e^{l·X}."""
         terms = {exponents: c for exponents, c in terms.items() if c != 0}
@@ -473,6 +469,10 @@ class Piece:
         steepest = max((abs(l) for _, _, _, l in terms), default=0)
         meter.expansion(len(terms), self.bits + steepest.bit_length())
         return {(k, q, 0 if l else 1, l): c / l if l else c for (k, q, _, l), c in terms.items()}
+
+
+#: The function that is 1 everywhere.
+ONE_PIECE = Piece.of_terms({(0, 0, 0, 0): flint.fmpq(1)})
 
 
 def add_value(total: RingTerms, function: Terms | Slopes, point: int, sign: int) -> None:

@@ -22,7 +22,7 @@ from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Interiors
 from dipc.measure.event import Event, Noise
 from dipc.measure.forest import components
-from dipc.measure.pieces import Piece, Piecewise, Window, Windows, integral_of_product
+from dipc.measure.pieces import ONE_PIECE, Piece, Piecewise, Window, Windows, integral_of_product
 from dipc.measure.summands import (
     Summands,
     add_to,
@@ -439,7 +439,7 @@ class _Forest(Generic[_Function]):
             if self._system.values[i].parent is None:
                 factors.append(self._kind.of_noises(self._law(i), self.meter).shifted(-self._mean(i)))
             elif not factors:
-                factors.append(self._kind.constant(Piece.one()))
+                factors.append(self._kind.constant(ONE_PIECE))
             bound, center = self._bounds[i], self._centers[i]
             low, high = self._length(bound.low), self._length(bound.high)
             low, high = None if low is None else low - center, None if high is None else high - center
