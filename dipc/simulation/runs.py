@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from fractions import Fraction
+from typing import TypedDict, Unpack
 
 import numpy as np
 
@@ -61,31 +62,35 @@ class SimulationInterrupted(Exception):
         self.total = total
 
 
+class GivenRuns(TypedDict, total=False):
+    """The options of runs, as keyword arguments: the `events` to count, with real outputs within `gamma`."""
+
+    seed: int
+    events: Sequence[Event]
+    gamma: Fraction
+    loop_limit: int
+    progress: Progress | None
+
+
 def run(
     program: CoreProgram,
     input: Mapping[str, Value],  # noqa: A002 - the word of the language
     eps: Fraction,
     runs: int,
-    *,
-    seed: int = 0,
-    events: Sequence[Event] = (),
-    gamma: Fraction = Fraction(0),
-    loop_limit: int = LOOP_LIMIT,
-    progress: Progress | None = None,
+    **given: Unpack[GivenRuns],
 ) -> Tally:
     """Run `program`, which has passed all checks, `runs` times at `input` and `eps`, and count its results.
 
     The checker reads the text of the program again, with its constants. `input` has a value of the right type for every
-    input. A real output of one of `events` must be within `gamma` of the stated value. Equal values of `seed` give
-    equal counts. `progress` is called before each batch. Raises DiagnosticError if a run fails, and
-    SimulationInterrupted on Ctrl-C. Raises GivenUp if a loop takes more than `loop_limit` rounds, or if the checker
-    cannot read the program.
+    input. `given` has the seed, the events to count and the limits. Raises DiagnosticError if a run fails, and
+    SimulationInterrupted on Ctrl-C. Raises GivenUp if a loop does not end, or if the checker cannot read the program.
     """
     machine, source = compiled(program, eps)
+    seed, events, gamma = given.get("seed", 0), tuple(given.get("events", ())), given.get("gamma", Fraction(0))
     finite = [slot for slot in machine.numbered("output") if machine.slots[slot].type not in ("int", "real")]
     outputs = tuple([machine.slots[slot].name for slot in finite])
-    tally = Tally(program, dict(input), eps, seed, outputs, tuple(events), gamma, hits=(0,) * len(events))
-    generator = np.random.Generator(np.random.PCG64(seed))
+    tally = Tally(program, dict(input), eps, seed, outputs, events, gamma, hits=(0,) * len(events))
+    generator, progress = np.random.Generator(np.random.PCG64(seed)), given.get("progress")
     metric = program.metric
     sides = {"above": (-1,), "below": (1,)}.get(str(metric.output) if metric is not None else "", _BOTH)
     try:
@@ -93,7 +98,7 @@ def run(
             if progress is not None:
                 progress(tally.runs, runs)
             batch = Batch(machine, source, eps, input, generator, min(_batch_size(machine), runs - tally.runs))
-            batch.run(loop_limit)
+            batch.run(given.get("loop_limit", LOOP_LIMIT))
             counts = Counter(tally.counts)
             counts.update(batch.counted(finite))
             hits = [np.count_nonzero(batch.happened(event, gamma, sides)) for event in events]
