@@ -227,7 +227,7 @@ def _laws_of(program: Program, values: Sequence[Mapping[str, Value]], eps: Fract
 class _Set:
     """A set of outputs to test, with its exact probabilities at two inputs.
 
-    `outputs` is the set as texts. Its probability is `here` at the input where it is more likely, and `there` at the
+    `outputs` is the set as strings. Its probability is `here` at the input where it is more likely, and `there` at the
     other input. An observed output is in the set if one of the functions `parts` returns True for it.
     """
 

@@ -55,7 +55,8 @@ from dipc.text.parser import parse_interval
 class SignPiece:
     """A maximal interval of eps, from `start` to `end`, on which a function has one `sign`: -1, 0 or 1.
 
-    Each end states whether it belongs to the interval. A piece with the sign 0 is usually a single point.
+    Each end states whether it belongs to the interval. A piece with the sign 0 is a single point, unless the function
+    is 0 everywhere.
     """
 
     start: EndPoint
@@ -154,7 +155,7 @@ def supremum(form: ClosedForm, eps: str | None, digits: int, limits: Limits | No
 
 
 def divided(form: ClosedForm, other: ClosedForm) -> ClosedForm:
-    """Return `form`/`other`; raise ZeroDivisionError unless `other` is proved to have one sign for every eps > 0."""
+    """Return `form`/`other`; raise ZeroDivisionError unless `other` is proved not to be 0 for any eps > 0."""
     above, below = fraction_of(form.value), fraction_of(other.value)
     if below[0].is_zero():
         raise ZeroDivisionError("the divisor is 0 for every eps")

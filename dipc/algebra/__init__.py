@@ -1,1 +1,1 @@
-"""Exponential polynomials, their quotients and closed forms, limits of work, and exact numbers as texts."""
+"""Exponential polynomials, their quotients and closed forms, limits of work, and exact numbers as strings."""

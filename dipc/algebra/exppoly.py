@@ -880,7 +880,7 @@ class ClosedForm:
     __rmul__ = __mul__
 
     def __truediv__(self, other: ClosedForm | Fraction | int | Decimal) -> ClosedForm:
-        """Divide by `other`. Raises ZeroDivisionError unless `other` is proved to have one sign for every eps > 0."""
+        """Divide by `other`. Raises ZeroDivisionError unless `other` is proved not to be 0 for any eps > 0."""
         if not _is_operand(other):
             return NotImplemented
         form: ClosedForm = above("closed form").divided(self, ClosedForm.convert(other))

@@ -1,4 +1,4 @@
-"""Exact numbers from texts and from Python values; decimal texts of enclosures; logarithms."""
+"""Exact numbers from strings and from Python values; enclosures as decimal strings; logarithms."""
 
 from __future__ import annotations
 

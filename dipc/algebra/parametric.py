@@ -493,7 +493,7 @@ def _sign(value: Parametric, far: Signs | None) -> int | None:
 
 
 def sure_sign(value: Parametric) -> int:
-    """The sign of `value` for every eps > 0 and all unknowns > 0 if all its coefficients have one sign, else 0.
+    """The sign of `value` for every eps > 0 and all unknowns > 0 if all its coefficients have the same sign, else 0.
 
     If some unknowns are 0, `value` has the returned sign or is 0.
     """
@@ -503,7 +503,7 @@ def sure_sign(value: Parametric) -> int:
 
 
 def coefficient_sign(value: ExpPoly) -> int:
-    """The sign, 1 or -1, of `value` for every eps > 0 if all its coefficients have one sign; 0 otherwise."""
+    """The sign, 1 or -1, of `value` for every eps > 0 if all its coefficients have the same sign; 0 otherwise."""
     signs = {1 if c > 0 else -1 for _, _, c in value.terms()}
     return signs.pop() if len(signs) == 1 else 0
 

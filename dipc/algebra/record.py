@@ -38,7 +38,7 @@ class Record:
     FIELDS = ""
 
     def as_json(self) -> Any:
-        """Return the JSON object: exact numbers are texts, counts are numbers, and pairs of numbers are enclosures."""
+        """Return the JSON object: exact numbers are strings, counts are numbers, pairs of numbers are enclosures."""
         return json_object(self, self.FIELDS)
 
     def __getitem__(self, key: str) -> Any:
@@ -59,7 +59,7 @@ def field_values(record: object, fields: str) -> list[tuple[str, Any]]:
 
 
 def json_value(value: object) -> Any:
-    """Return `value` as JSON: exact numbers are texts, and a tuple of two numbers is an enclosure with decimal ends."""
+    """Return `value` as JSON: exact numbers become strings, a tuple of two numbers an enclosure with decimal ends."""
     kind = type(value)
     return value if kind in _PLAIN else _WRITERS[kind](value)
 

@@ -231,7 +231,7 @@ def require_known_laws(program: CoreProgram) -> None:
 
 
 def has_closed_forms(program: CoreProgram) -> bool:
-    """True if the probabilities of `program` have closed forms, because none of its noises is normal."""
+    """True if none of the noises of `program` is normal, so that its probabilities have closed forms."""
     return all(each.law.has_form for each in program.instructions if isinstance(each, SampleNoise))
 
 

@@ -44,7 +44,7 @@ MOST_CASES = 400
 
 @dataclass(frozen=True, slots=True)
 class NearInput:
-    """An input with another answer than u and nearer to u than alpha, stated for every u of a cell at once.
+    """An input nearer to u than alpha that has another answer, stated by one formula for every u of a cell.
 
     `finite` is the index of the combination of its finite inputs. `moved` has the real and int inputs that differ from
     those of u, as affine forms in u, alpha and integers. Each of these integers is a form in `rounded`, rounded up.
@@ -232,8 +232,8 @@ def _changing(known: Surroundings, here: int) -> Iterator[NearEvidence]:
 
     There are three candidates for each input on which the answer depends. The first is u with this input increased, the
     second u with this input decreased. An int changes by 1, a real input by alpha/2. The third cuts the path's inputs
-    at a value of this input that occurs in the path: the input is decreased from this value on, and increased below it.
-    `known` has the path of u, and `here` is the index of its finite inputs.
+    at a value of this input that occurs in the path: the input is decreased at or above this value, and increased below
+    it. `known` has the path of u, and `here` is the index of its finite inputs.
     """
     forms = (value for value in known.ideal.decisive_outputs(known.path.answer) if isinstance(value, Affine))
     for slot in sorted({slot for value in forms for slot, _ in value.terms}):

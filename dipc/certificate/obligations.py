@@ -257,8 +257,8 @@ Least = tuple[tuple[ClosedForm, ...], ...]
 def least_of(read: claims.Least, intervals: Sequence[Interval]) -> Least | None:
     """Convert `read`, a beta as the checker represents it, to closed forms of dipc.
 
-    The beta is a minimum of maxima of quotients. Return None if a denominator is not known to have one sign on
-    `intervals`.
+    The beta is a minimum of maxima of quotients. Return None if a denominator is not known to have the same sign
+    everywhere on `intervals`.
     """
     result: list[tuple[ClosedForm, ...]] = []
     for group in read:
@@ -300,8 +300,8 @@ _End = Fraction | None
 def cover(functions: Sequence[Closed], interval: Interval, limits: Limits) -> list[Covered]:
     """Return cells that cover `interval`, on each of which one of `functions` is nonnegative.
 
-    All denominators must be positive. Raises LimitReached if no cells are found within `limits`, such as for functions
-    that change signs at the same irrational eps.
+    All denominators must be positive. Raises LimitReached if no cells are found within `limits`, for example for
+    functions that change signs at the same irrational eps.
     """
     tops = [fraction_of(f)[0] for f in functions]
     if interval.is_point:

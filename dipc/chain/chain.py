@@ -98,7 +98,7 @@ class Transitions:
     def compares_again(self) -> bool:
         """Whether a comparison with several outcomes lies on a cycle of the chain.
 
-        The weights of exits are correct only if the result is False. It is True only if the constraints were too many
+        The weights of exits are correct only if the result is False. It is True only if there were too many constraints
         to decide a comparison. Otherwise a run that comes back to a comparison knows the outcome from its first visit,
         so the comparison has a single outcome.
         """
@@ -247,7 +247,7 @@ def reach(chain: Chain) -> Reach:
     transitions = chain.transitions
 
     def settle(node: int) -> int:
-        """Return the first state, from `node` on, at which there is a choice, a comparison or an end."""
+        """Return the first state, `node` or later, at which there is a choice, a comparison or an end."""
         passed: list[int] = []
         while node not in settled and node not in exits and len(transitions.successors(node)) == 1:
             (goal,) = transitions.successors(node)

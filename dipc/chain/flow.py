@@ -354,7 +354,7 @@ def _written_by_chance(
 ) -> int:
     """Return, as a bit set, the slots written between `last` and `label` if chance decides the path, else 0.
 
-    Every path of `program` to `label` passes the label `last`. Chance decides the path if a branch from `last` on
+    Every path of `program` to `label` passes the label `last`. Chance decides the path if a branch at `last` or later
     compares reals or ints, or reads a slot that does not depend on inputs alone. `before` has the predecessors of each
     label. `decided`, `reads` and `writes` have, by label, the bit sets of the slots that depend on inputs alone, that
     are read, and that are written.
@@ -602,8 +602,8 @@ def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
     """Return increasing numbers that cut the real line where the result of a comparison of a noise may change.
 
     The noise is drawn in `flow` at `label` into the variable `slot`. If the noise is continuous, the numbers are those
-    with which it may be compared. If it is an integer, they include each integer n at which some comparison has another
-    result than at n - 1. The result is None if there are too many numbers.
+    with which it may be compared. If it is an integer, they include each integer n at which the result of some
+    comparison differs from that at n - 1. The result is None if there are too many numbers.
     """
     draw = flow.program.instructions[label]
     assert isinstance(draw, SampleNoise)
@@ -634,7 +634,7 @@ def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
 
 
 def _starts(op: CompareOp, value: Fraction, *, rising: bool) -> set[Fraction]:
-    """Return integers that include each n at which a comparison with `value` has another result than at n - 1.
+    """Return integers that include each n at which the result of a comparison with `value` differs from that at n - 1.
 
     The comparison is n `op` `value` if `rising`, and `value` `op` n otherwise.
     """

@@ -432,7 +432,7 @@ def _assuming(state: State, known: tuple[Constraint, ...], signs: ConstraintSet)
 def _tidied(state: State, known: tuple[Constraint, ...], signs: ConstraintSet) -> State:
     """Return `state`, to which `known` were added, without older constraints that are now implied by the others.
 
-    Paths may reach equal constraints by different comparisons: x > 1 and then x > 2, or x > 2 at once. Without implied
+    Paths may reach equal constraints by different comparisons: x > 1 and then x > 2, or x > 2 directly. Without implied
     constraints both lead to one state. `signs` are constraints that the noises of the state always satisfy.
     """
     noisy = bool(known[0].form.noises)

@@ -75,7 +75,7 @@ _BEGINNING = Unfinished(0, ())
 
 
 class Steps:
-    """The steps of one exploration, in which a finite choice is drawn at once, but branches only where it is read.
+    """The steps of one exploration, in which a finite choice is drawn immediately, but branches only where it is read.
 
     Until then its options stay together in one state, as the value of a variable: a waiting choice. Every state passed
     to a method must be a result of `first` or `successors`. If no choice of the program can wait, the steps are those
@@ -317,7 +317,7 @@ class _Code:
     """The DOM and bool expressions of one instruction, in the order of evaluation, as code for a stack machine.
 
     The machine ends with the value of each expression on the stack. `loads[i]` is the bit set of the variables that the
-    code may read from index i on.
+    code may read at index i or later.
     """
 
     def __init__(self, instruction: Instruction, slots: Sequence[Slot]) -> None:

@@ -42,7 +42,7 @@ from dipc.text.printer import print_expression
 #: The greatest number of summands of a function analyzed as a whole; a longer one is analyzed part by part.
 MOST_TERMS = 400
 
-#: The values of the unknowns at which a growing function is searched.
+#: The values of the unknowns at which a growing function is searched for.
 _SAMPLES = (Fraction(0), Fraction(1), Fraction(1, 2), Fraction(5))
 
 
@@ -606,7 +606,7 @@ _GAMMA = ("gamma",)
 
 @frozen
 class Halves:
-    """A function of alpha and a function of gamma, as texts, whose sum is at most beta."""
+    """A function of alpha and a function of gamma, as strings, whose sum is at most beta."""
 
     alpha: str
     gamma: str

@@ -1,4 +1,4 @@
-"""Values of inputs and outputs as users give them: cells of tables, whole arrays, and texts such as `q[2] = -1..1`."""
+"""Values of inputs and outputs as users give them: cells of tables, whole arrays, strings such as `q[2] = -1..1`."""
 
 from __future__ import annotations
 
@@ -402,7 +402,7 @@ def _allowed_numbers(slot: Slot, numbers: Iterable[Fraction], span: Span) -> Ite
 
 
 def _allowed_values(slot: Slot, texts: Sequence[str], span: Span, which: str = "") -> Iterator[Value]:
-    """Yield the values written as `texts`; raise BadValue for a text that is not a value of the type of `slot`.
+    """Yield the values written as `texts`; raise BadValue for a string that is not a value of the type of `slot`.
 
     The error points to `span`. Unless `which` is empty, its message ends with this text in parentheses.
     """

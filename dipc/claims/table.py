@@ -100,7 +100,7 @@ _TOGETHER = 1024
 
 
 class PackedRows(Sequence[Row]):
-    """Rows numbered from 1 on, stored by columns; a Row is built when it is read.
+    """Rows numbered from 1, stored by columns; a Row is built when it is read.
 
     A million rows of 20 columns take approximately 25 MB if no column has more than 256 distinct values.
     """

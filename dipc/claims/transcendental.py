@@ -104,7 +104,7 @@ class EnclosedClaim:
 class EnclosedIntervals:
     """Intervals of eps with rational ends around and within those of a claim, whose text is `written`.
 
-    `larger` and `smaller` are texts of intervals; `smaller` is None for a claim about a single irrational eps.
+    `larger` and `smaller` are strings that list intervals; `smaller` is None for a claim about a single irrational eps.
     `outside` is a function of eps that is 0 on the claim's intervals and positive on the rest of `larger`; None if none
     is known. `ends` maps each of the two rationals around an irrational end to this end. `greatest` is the greatest
     upper end of the intervals, or None if it is infinite or unknown.
@@ -188,7 +188,7 @@ def enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int = DIGI
 
     The claim's own intervals are the `given` ones, or those of the claim block. Rationals of this many `digits` replace
     logarithms and roots. The result is None if all ends are rational. Raises DiagnosticError for mistakes in the
-    intervals, and for a single irrational eps beside other intervals.
+    intervals, and for a single irrational eps together with other intervals.
     """
     intervals: tuple[IntervalExpr, ...]
     if given is None and program.claim is not None and program.only_at is None:

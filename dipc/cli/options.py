@@ -35,7 +35,7 @@ _T = TypeVar("_T")
 
 
 def parse_definitions(definitions: Iterable[str]) -> dict[str, Fraction]:
-    """Parse the exact constants of `definitions`, each `name=value`. Raises DiagnosticError for other texts."""
+    """Parse the exact constants of `definitions`, each `name=value`. Raises DiagnosticError for other strings."""
     note = "write an exact number such as 4, -1, 1/3 or 0.25"
     return read_definitions(definitions, lambda given, tree: given.number(tree), note)
 
@@ -84,7 +84,7 @@ def _new_name(item: Item, known: Container[str]) -> str:
 
 
 def positive_option(option: str, text: str) -> Fraction:
-    """Parse `text`, the exact value of `option`, which must be positive. Raises DiagnosticError for other texts."""
+    """Parse `text`, the exact value of `option`, which must be positive. Raises DiagnosticError for other strings."""
     return _exact_option(option, text, "is not positive", lambda value: value > 0)
 
 
@@ -104,7 +104,7 @@ def gamma_of_outputs(text: str | None, outputs: tuple[str, ...]) -> Fraction:
 def share_option(option: str, text: str) -> Fraction:
     """Parse `text`, the exact value of `option`, a number between 0 and 1 or a percentage.
 
-    Raises DiagnosticError for other texts.
+    Raises DiagnosticError for other strings.
     """
     unit, whole = ("%", 100) if text.strip().endswith("%") else ("", 1)
     reason = "does not lie between 0 and 1"
@@ -163,7 +163,7 @@ _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z_0-9]*)\}")
 def parse_family(definitions: Iterable[str]) -> dict[str, tuple[Fraction, ...]]:
     """Parse `definitions`, the values of constants such as `m=4`, `m=1..10` or `c={1, 2, 1/2}`, in the order given.
 
-    Raises DiagnosticError for other texts, and for more than MOST_MEMBERS members.
+    Raises DiagnosticError for other strings, and for more than MOST_MEMBERS members.
     """
     note = "write a number, a range of integers or a list: -D m=4, -D m=1..10 or -D c={1,2}"
     family = read_definitions(definitions, _values, note)

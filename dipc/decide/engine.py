@@ -136,7 +136,7 @@ class Engine:
         return pending.decision
 
     def holds(self, obligation: Obligation) -> bool:
-        """Return True if `obligation` is proved, and False if it is refuted. Raises Undecided.
+        """Return True if `obligation` is proved, and False if it is refuted. Raises Undecided if it is neither.
 
         If there is a closed form, refuting needs no counterexample, whose numbers might be too long to be written out.
         """
@@ -175,16 +175,16 @@ class Engine:
         return None if pending is None else pending.decision
 
     def bound(self, question: Bound) -> ClosedForm:
-        """Return the closed form of `question`, a bound, which is measured now. Raises Undecided."""
+        """Measure the bound `question` now, and return its closed form. Raises Undecided if none is found."""
         decision = self.decide(question)
         if decision.bound is None:
             raise Undecided(decision.reason or "")
         return decision.bound
 
     def probability(self, question: Bound) -> Probability:
-        """Return the closed form of `question`, a bound, or an enclosure if it has no closed form. It is measured now.
+        """Measure the bound `question` now, and return its closed form, or an enclosure if it has no closed form.
 
-        Raises Undecided.
+        Raises Undecided if the bound cannot be measured.
         """
         decision = self.decide(question)
         if decision.bound is not None:
@@ -196,7 +196,7 @@ class Engine:
     def run(self, asking: Generator[Question, Decision, R]) -> R:
         """Run the generator `asking` to its end and return its result.
 
-        Each question that the generator yields is decided at once, and the decision is sent to the generator.
+        Each question that the generator yields is decided immediately, and the decision is sent to the generator.
         """
         try:
             question = next(asking)
@@ -624,7 +624,7 @@ class Executor(Protocol):
         """
 
     def close(self) -> None:
-        """Stop all work at once, and leave no process running."""
+        """Stop all work immediately, and leave no process running."""
 
 
 # --- Tasks done one after the other, in this process ------------------------------------------------------------------

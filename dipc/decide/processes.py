@@ -39,7 +39,7 @@ _STILLBORN = 3
 def serve(connection: Connection) -> None:
     """Perform the tasks that arrive on `connection`, one after the other.
 
-    End at once when the process at the other end of the connection ends.
+    End immediately when the process at the other end of the connection ends.
     """
     tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
 

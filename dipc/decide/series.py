@@ -89,7 +89,7 @@ def decide_by_series(obligation: Obligation, bounds: BoundMeasurer, limits: Limi
 
 
 def too_long(undecided: Undecided, tried: Decision) -> Decision:
-    """Return the decision UNDECIDED for an obligation that neither a closed form nor Taylor series decide.
+    """Return an UNDECIDED decision for an obligation that neither a closed form nor Taylor series decide.
 
     `undecided` says why there is no closed form. `tried` is the decision by Taylor series. The result has both reasons.
     """

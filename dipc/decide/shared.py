@@ -83,7 +83,7 @@ def read_rational(text: str) -> Fraction:
 
 
 def closed_text(value: Closed) -> str:
-    """Return the closed form `value` as a text; equal functions have equal texts."""
+    """Return the closed form `value` as a string; equal functions have equal strings."""
     if isinstance(value, Quotient):
         return f"{_terms_text(value.numerator)}|{_terms_text(value.denominator)}"
     return _terms_text(value)
@@ -163,7 +163,7 @@ def _read_terms(text: str) -> ExpPoly:
 
 
 def bound_text(bound: Bound) -> str:
-    """Return a text that identifies `bound`: different bounds have different texts."""
+    """Return a string that identifies `bound`: different bounds have different strings."""
     shares = [
         "&".join(["" if share.weight is None else closed_text(share.weight), *map(_event_text, share.events)])
         for share in bound.shares
@@ -187,7 +187,7 @@ def _halfspace_text(item: Halfspace) -> str:
 
 
 def beta_text(beta: BetaForm) -> str:
-    """Return a text that identifies `beta`: different betas have different texts."""
+    """Return a string that identifies `beta`: different betas have different strings."""
     return f"~{beta}" if beta.closed is None else closed_text(beta.closed.value)
 
 
@@ -243,7 +243,7 @@ _SAID = tuple[Verdict, Counterexample | None, tuple[FailureInterval, ...], str |
 
 
 def _plain(value: object) -> Json:
-    """Return `value` as a value of JSON: rationals as texts, objects as lists of their fields."""
+    """Return `value` as a value of JSON: rationals as strings, objects as lists of their fields."""
     match value:
         case Fraction():
             return rational_text(value)

@@ -204,7 +204,7 @@ class Thresholds:
         )
 
     def guess(self, rates: Rates) -> Fraction:
-        """Return an approximation of the least threshold, beyond which every inequality holds with these `rates`."""
+        """Return an approximation of the least threshold beyond which every inequality holds with these `rates`."""
         numbers = self._chosen or range(len(self._posed))
         return max(self._begin(number, self._form(number, rates), _ONE) for number in numbers)
 

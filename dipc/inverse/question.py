@@ -70,8 +70,9 @@ class GivenInverse(GivenQuestion, total=False):
 class Question:
     """A question whose claim can be changed: about the rows of `table`, or, without a table, about every real input.
 
-    With a `parameter` the question is about every value of this constant from `least` on. `engine` measures bounds and
-    decides. Each case of a question gives inequalities (`Inequality`), and all of them together are its `Claims`.
+    With a `parameter` the question is about every value of this constant that is at least `least`. `engine` measures
+    bounds and decides. Each case of a question gives inequalities (`Inequality`), and all of them together are its
+    `Claims`.
 
     - `options` has the claim. `scaled`: multiples of beta will be examined too.
     - If the claim had irrational ends of eps, rationals replace them in `options`. Then `written_eps` is the text of

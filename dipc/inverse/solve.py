@@ -554,10 +554,11 @@ def _union(inequalities: Sequence[Inequality], question: Question, digits: int) 
 
 
 def union_text(inequalities: Sequence[Inequality], parameter: str, limits: Limits) -> str:
-    """The text of a polynomial in m that is at least 1 - Pr[right answer], for every m from some start on.
+    """The text of a polynomial in m that is at least 1 - Pr[right answer], for every m >= some number start.
 
     m is the constant `parameter`. The polynomial is in powers of m - start. Each coefficient is the largest that the
-    `inequalities` have for this power. Raises Undecided, also if coefficients cannot be compared within `limits`.
+    `inequalities` have for this power. Raises Undecided if a coefficient is unknown, or if coefficients cannot be
+    compared within `limits`.
     """
     first = inequalities[0]
     terms = []
@@ -755,7 +756,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:/\d+)?")
 
 
 def _have_equal_digits(one: str, two: str, digits: int) -> bool:
-    """True if the texts `one` and `two` are equal except for numbers that agree to `digits` digits.
+    """True if the strings `one` and `two` are equal except for numbers that agree to `digits` digits.
 
     Two numbers a and b agree if |a - b| <= |a|/10^`digits`.
     """
@@ -820,10 +821,10 @@ class WrittenForm:
 
 
 def forms_of(source: Source, engine: Engine, row: RowResult) -> Sequence[WrittenForm]:
-    """The probabilities behind `row`, the result of one case of `source`, as texts; empty if they are not known.
+    """The probabilities behind `row`, the result of one case of `source`, as strings; empty if they are not known.
 
-    A class of inputs has one text for each step of its proof. A case about one m has the texts of all classes for this
-    m. A case about all m from some m on has one text, with the union bound as a polynomial in m. `engine` measures the
+    A class of inputs has one string for each step of its proof. A case about one m has the strings of all classes for
+    this m. A case about all large m has one string, with the union bound as a polynomial in m. `engine` measures the
     probabilities.
     """
     try:

@@ -5,7 +5,8 @@ one for which it is refuted.
 
 **Lemma.** Let the outputs be inputs plus independent normal noises. Let the constant s occur only in standard
 deviations, as a factor s^p with p > 0. Then the deviations grow with s, so that μ of `dipc.questions.privacy.gaussian`
-decreases, and delta with it: a claim about privacy holds from some s on. Other lemmas precede `is_threshold`.
+decreases, and delta with it: a claim about privacy holds for every s beyond some number. Other lemmas precede
+`is_threshold`.
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ class ConstantSolution(Record):
     """The `verdicts` of a claim for values of the constant `name`, or the place at which the verdict changes (`edge`).
 
     - `refused` has the values with which the program is invalid, each with the reason.
-    - `claim` has the parts of the claim as texts, such as {"beta": "1/20"}; `eps` is the text of its intervals.
+    - `claim` has the parts of the claim as strings, such as {"beta": "1/20"}; `eps` is the text of its intervals.
     - `edge` is set if the search for a place found one. If the search failed, `reason` says why.
     - `interrupted`: Ctrl-C came first, and some values have no verdict.
     """
@@ -545,7 +546,7 @@ def _slacks_are_monotone(exits: _Exits, sign: int, outputs: _Output, *, others: 
     """True if no slack decreases (`sign` 1) or increases (`sign` -1) with the constant T, in all exits with `outputs`.
 
     A slack is the part of a constraint without noise. `exits` are all exits at some inputs. If `others`, only the exits
-    with other outputs than `outputs` are examined.
+    with outputs other than `outputs` are examined.
     """
     return all(moved in (0, sign) for given, moved in exits if _fits(given, outputs) is not others)
 

@@ -360,8 +360,8 @@ def _without_proved_far_away(
 
     For each interval of eps of the claim, `held` has the stretches on which no exact inequality fails. A case whose
     distances are all integers is dropped if two things are true. The least probability is known exactly at each
-    distance from 1 to 6, and one proof covers all distances from 7 on. For this proof, each stretch is enlarged to
-    decimal ends of `digits` digits.
+    distance from 1 to 6, and one proof covers all distances >= 7. For this proof, each stretch is enlarged to decimal
+    ends of `digits` digits.
     """
     limits, engine = claims.question.program.limits, claims.question.engine
     spans = [span_between(a, b, digits, limits) for stretches in held for a, b in stretches]
@@ -404,7 +404,7 @@ def _rows(of: Iterable[Inequality]) -> tuple[int, ...]:
 
 
 def _holds_from_least_on(held: Sequence[list[Stretch]], intervals: Sequence[Interval]) -> bool:
-    """True if `held` has exactly the eps of the question from some eps on.
+    """True if `held` has exactly the eps of the question beyond some eps.
 
     For each of `intervals`, the eps of the question, `held` has the stretches where the claim holds; some stretch
     exists.

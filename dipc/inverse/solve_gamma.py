@@ -707,7 +707,7 @@ _LEAST_POWER = -300
 def neighboring_powers(holds: Property, greatest: int, name: str) -> tuple[Fraction, Fraction]:
     """Return 10^n and 10^(n+1) such that only the latter has the property `holds`.
 
-    The property must hold for all numbers from some number on. Raises LimitReached if there is no such n between -300
+    The property must hold for all numbers beyond some number. Raises LimitReached if there is no such n between -300
     and `greatest`; `name` is the name of the number in the message.
     """
     power = 0

@@ -448,7 +448,7 @@ def _standard_point(simplex: Simplex, system: Sequence[Halfspace]) -> dict[int, 
 
 
 class Interiors:
-    """Tests whether systems have interior points, with a limit for the linear programs of all tests together.
+    """Tests of whether systems have interior points, with a limit for the linear programs of all tests together.
 
     `asked` is the number of linear programs that have been solved.
     """

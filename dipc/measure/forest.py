@@ -77,11 +77,11 @@ class DifferenceSystem:
 class EventShape:
     """An event without the means of its noises and the constants of its constraints.
 
-    Many events, such as those for the lines of a table, have one shape. The noise X_i of the event is multiplied by a
-    factor, so that constraints bound differences of the products Z_i. The rate of Z_i is `rates[i]`·eps, and its mean
-    is `mean_factors[i]`·`unit` times the mean of X_i. `rows` has an item for each constraint. If c is the constant of
-    the constraint, (i, j, f) means Z_i - Z_j >= f·c·`unit`; None marks a constraint without noises. `whole` says that
-    the noises are integers.
+    Many events, such as those for the lines of a table, have the same shape. The noise X_i of the event is multiplied
+    by a factor, so that constraints bound differences of the products Z_i. The rate of Z_i is `rates[i]`·eps, and its
+    mean is `mean_factors[i]`·`unit` times the mean of X_i. `rows` has an item for each constraint. If c is the constant
+    of the constraint, (i, j, f) means Z_i - Z_j >= f·c·`unit`; None marks a constraint without noises. `whole` says
+    that the noises are integers.
     """
 
     rates: tuple[Fraction, ...]

@@ -539,10 +539,10 @@ class LatticeTrend:
 
 
 class Unsettled(Undecided):
-    """Raised by `lattice_trend` if no single formula holds for every integer k from the given start on.
+    """Raised by `lattice_trend` if no single formula holds for every integer k at or above the given start.
 
-    `enough` is the start to try next. From k = `enough` on, the first inequality in k that was found true for some k
-    and false for others has one truth value. Other inequalities may still change.
+    `enough` is the start to try next. For k >= `enough`, the first inequality in k that was found true for some k and
+    false for others has one truth value. Other inequalities may still change.
     """
 
     def __init__(self, enough: int) -> None:
@@ -661,7 +661,7 @@ class _Summation:
         return max((abs(c) for c in coefficients), default=0), sum(1 for c in coefficients if c), v
 
     def _halves(self, v: int, summands: Summands) -> Iterator[tuple[Summands, IntegerInequality]]:
-        """Yield (summands', inequality) for the values of noise `v` from its mean on, and for those below its mean.
+        """Yield (summands', inequality) for the values of noise `v` above and at its mean, and for those below.
 
         The inequality says on which side of the mean the noise is. summands' is `summands` times e^{-rate·eps·|x -
         mean|} for the value x of the noise: the probability of x without its constant factor.

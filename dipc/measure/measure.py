@@ -259,7 +259,7 @@ class Measurer:
     def _system(self, system: DifferenceSystem, budget: _Budget, depth: int) -> Closed:
         """Return the probability of `system`.
 
-        `budget` counts the systems into which cycles are split, and raises LimitReached if they are too many. `depth`
+        `budget` counts the systems into which cycles are split, and raises LimitReached if there are too many. `depth`
         is 0 for the system of the event itself. Otherwise it is 1 plus the number of splits that have led to `system`,
         and inequalities that others imply have been removed from `system`.
         """

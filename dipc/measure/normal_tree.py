@@ -149,8 +149,9 @@ class Center:
     def leaves_around(self, t: Fraction, x: Fraction) -> Near | None:
         """Return the leaves with their tightest bounds if the center is `t`·eps and its parent is `x`·eps.
 
-        A leaf is given as (variance, its tightest lower bound and its tightest upper bound, if it has such bounds,
-        number of equal leaves). Return None if some bounds contradict each other there, so that the integrand is 0.
+        A leaf is given as (variance, bounds, number of equal leaves). The bounds are the tightest lower and the
+        tightest upper one, without a side that has no bound. Return None if some bounds contradict each other there, so
+        that the integrand is 0.
         """
 
         def value(form: Form) -> Fraction:

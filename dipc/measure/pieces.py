@@ -458,7 +458,7 @@ class Piece:
         return Piece.of_terms(result)
 
     def antiderivative(self, meter: Meter) -> Terms | Slopes:
-        """Return a function F without a constant term whose derivative in X is this function.
+        """Return a function F without a constant term whose derivative with respect to X is this function.
 
         F vanishes at -∞ if every exponent l of e^{l·X} is positive, and at +∞ if every l is negative. It is returned as
         terms or as `Slopes`. `meter` counts the work and raises LimitReached.

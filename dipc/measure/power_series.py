@@ -134,7 +134,7 @@ def difference(left: SeriesTerms, right: SeriesTerms) -> SeriesTerms:
 
 
 def antiderivative(terms: SeriesTerms) -> SeriesTerms:
-    """Return the terms of a function without a constant term whose derivative in X has these `terms`."""
+    """Return the terms of a function without a constant term whose derivative with respect to X has these `terms`."""
     result: dict[tuple[int, int], flint.arb_series] = {}
     for (n, l), c in terms.items():
         if not l:

@@ -145,7 +145,7 @@ Item = ast.Expr | Array | tuple["Item", ...]
 
 @dataclass(frozen=True)
 class Many:
-    """A sequence to loop over: its greatest `length`, and the `item` at each index from 0 on.
+    """A sequence to loop over: its greatest `length`, and the `item` at each index from 0 upward.
 
     `counter` is the variable with its actual length, for a list that may be shorter, and None for other sequences.
     """
@@ -554,7 +554,7 @@ class Expressions:
         """Raise DiagnosticError if, in Python, the mechanism's constant `name` is undefined or different at `node`.
 
         It is undefined in a helper function without an argument of this name. It is different if the file gives `name`
-        another number than the mechanism does.
+        a number that is not the mechanism's.
         """
         if not self.frames or name in self.frozen:
             return
@@ -843,7 +843,7 @@ class Expressions:
         )
 
     def write_loop(self, many: Many, span: Span, body: Callable[[ast.Expr, Item], None], *, first: int = 0) -> None:
-        """Write a loop, placed at `span`, over the items of `many` from index `first` on.
+        """Write a loop, placed at `span`, over the items of `many` that begins at index `first`.
 
         `body`, called with an index and its item, writes the statements for this item.
         """

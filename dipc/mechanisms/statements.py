@@ -595,7 +595,7 @@ class Statements(Expressions):
     def _filtered(self, name: str, element: python.expr, generator: python.comprehension, span: Span) -> Array:
         """Return the list `[element for x in q if …]` as an array for the variable `name`; it grows with each element.
 
-        `generator` is the part from `for` on. The statements are placed at `span`.
+        `generator` is the part that begins with `for`. The statements are placed at `span`.
         """
         many = self.many(generator.iter)
         if many is None:

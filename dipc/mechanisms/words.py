@@ -78,7 +78,7 @@ def discrete_laplace(mean: Any = 0, *, scale: Any = None, rate: Any = None) -> i
 
 
 def exponential_noise(*, scale: Any = None, rate: Any = None) -> float:
-    """One-sided exponential noise from 0 on, with density e^{-x/scale}/`scale`.
+    """One-sided exponential noise, which is at least 0, with density e^{-x/scale}/`scale`.
 
     Either `scale` is given, or `rate`, which is 1/scale.
     """

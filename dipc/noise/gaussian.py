@@ -142,8 +142,8 @@ class DiscreteGaussian(Deviating):
         Let N be the discrete noise with the parameter s, and N' normal noise with the standard deviation s.
 
         1. Let g(x) = e^{-x²/(2s²)}. The sum of all g(k) is between √(2π)·s (Poisson summation) and 1 + √(2π)·s.
-        2. For m >= 1 the sum of g(k) over k >= m is at most ∫ g from m - 1 on, so Pr[N >= m] <= Pr[N' >= m - 1].
-        3. This sum is also at least ∫ g from m on. So Pr[N >= m] >= Pr[N' >= m + 1/2] if ∫ g from m to m + 1/2 is at
+        2. For m >= 1 the sum of g(k) over k >= m is at most ∫ g from m - 1 to ∞, so Pr[N >= m] <= Pr[N' >= m - 1].
+        3. This sum is also at least ∫ g from m to ∞. So Pr[N >= m] >= Pr[N' >= m + 1/2] if ∫ g from m to m + 1/2 is at
            least Pr[N' >= m + 1/2]. The integral is at least g(m + 1/2)/2, and Pr[N' >= x] <= g(x)/2 for x >= 0.
         4. Couple N as a monotone function of N'. Then N = m >= 1 has m - 1 <= N' < m + 3/2, and N = 0 has |N'| < 3/2.
         """

@@ -86,7 +86,7 @@ class Law(ABC):
     - `takes_mean`, `takes_ends`: a draw is written with a mean, and with the two ends of its support.
     - `least`, `greatest`: bounds of N; None if there is none or none is stated.
     - `is_probability`: the total mass is 1.
-    - `is_positive`: the density or mass is positive everywhere from `least` on.
+    - `is_positive`: the density or mass is positive at every point >= `least`.
     - `symmetric`: -N has the law of N.
     - `unimodal`: on its support, the density never increases with the distance from 0.
     - `log_concave`: the logarithm of the density or mass is concave on its support.
@@ -94,8 +94,8 @@ class Law(ABC):
     - `fixed`: N has the same law for every eps.
     - `measure`: the method that computes probabilities.
     - `is_subgaussian`: E[e^{t·N}] <= e^{t²·s²/2} for every real t, where s is the standard deviation.
-    - `subgaussian_weight`: a w with Pr[N >= x] <= w·e^{-x²/(2·s²)} for every x >= 0. If w < 1, the sums of
-      independent noises of this law satisfy the same inequality, with their own s.
+    - `subgaussian_weight`: a w with Pr[N >= x] <= w·e^{-x²/(2·s²)} for every x >= 0. If w < 1, the sums of independent
+      noises of this law satisfy the same inequality, with their own s.
     - `exponential_tails`: Pr[N >= x] = Pr[-N >= x] = Pr[N >= 0]·e^{-rate·eps·x} for every x >= 0, or every integer x >=
       0 if N is an integer.
     """

@@ -130,7 +130,7 @@ class ShownTable:
 class Outcome:
     """An answer, with everything that the output formats show of it.
 
-    Fields that are functions compute long texts on demand.
+    Fields that are functions compute long strings on demand.
 
     - `program` is the name of the program, and `line` the answer in one sentence, in the color of `tone`. `standing`
       sets the exit code.

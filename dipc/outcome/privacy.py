@@ -51,7 +51,7 @@ class PrivacyStatement:
     """A question about privacy, as the heading of a report shows it.
 
     - `path` is the program's file, `program` its name, and `constants` are the names and values of its constants.
-      `definitions` are the constants that the command line sets, as texts.
+      `definitions` are the constants that the command line sets, as strings.
     - `numbers`, if the question is about every m, has the name and the least value of m.
     - `runs` is the number of independent runs whose outputs are observed together.
     - `theorems` are composition theorems, with the privacy budget of one run.
@@ -70,8 +70,8 @@ class PrivacyStatement:
     def question_fields(self, adjacency: str, inputs: str, pairs: int | None) -> Iterable[tuple[str, str]]:
         """Yield the labels and texts that describe a question about privacy.
 
-        `adjacency` and `inputs` are texts of the adjacency and of the inputs asked about; `pairs` is the number of
-        pairs of inputs, None if they are not counted.
+        `adjacency` and `inputs` are strings that describe the adjacency and the inputs in question; `pairs` is the
+        number of pairs of inputs, None if they are not counted.
         """
         yield "program", program_text(f"{self.program} ({self.path})", self.constants)
         yield "inputs", inputs

@@ -155,7 +155,7 @@ def noise_text(noise: NoiseView) -> str:
 
 
 def lines_of(state: StateView) -> list[list[str]]:
-    """Return the contents of `state` as at most three lists of texts: its values, its noises and its constraints.
+    """Return the contents of `state` as at most three lists of strings: its values, its noises and its constraints.
 
     Empty lists are left out. An input whose value is open is not among the values.
     """

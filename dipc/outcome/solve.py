@@ -253,7 +253,7 @@ def _details(solution: Solution) -> Iterable[tuple[str, str]]:
 
 
 def _other_alphas(solution: AlphaSolution, value: Fraction) -> Iterable[tuple[str, str]]:
-    """Yield lines about claims with other alphas than `value`, the least alpha of `solution`.
+    """Yield lines about claims with alphas other than `value`, the least alpha of `solution`.
 
     They are about alphas above `value`, and about a check with alpha = `value`, which may include more rows.
     """

@@ -205,8 +205,8 @@ def place_of_runs(
 def groups(values: Mapping[str, str | None]) -> Iterator[Group]:
     """Yield (name, index, values) for the variables and array elements in `values`, in order.
 
-    An array of at least two elements is one item if all of its elements are given, from index 1 on: its index is None,
-    and its values are those of all elements. Every other element is an item with its index and one value. For a
+    An array of at least two elements is one item if all of its elements are given, beginning with index 1: its index is
+    None, and its values are those of all elements. Every other element is an item with its index and one value. For a
     variable that is not an element, the index is None.
     """
     array: str | None = None
@@ -527,7 +527,7 @@ def _event_text(core: CoreProgram) -> str:
 class UserQuestion:
     """A question as the user put it: the paths of the program and of the table, and the options.
 
-    `definitions` of constants and `limits` are texts, as the user typed them.
+    `definitions` of constants and `limits` are strings, as the user typed them.
     """
 
     program_path: Path

@@ -819,7 +819,7 @@ class Distances:
         """Return the distance from `point` to the nearest region whose answer is not `answer`, but at most `least`.
 
         The search is in the box around `point` that extends by `least` in every direction. `by_slot` has the values of
-        the finite inputs. The result is None if too many boxes were searched before.
+        the finite inputs. The result is None if too many boxes have already been searched.
         """
         self._boxes += 1
         if self._boxes > _MOST_ALONE:

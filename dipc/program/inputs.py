@@ -139,7 +139,7 @@ InputSpec = str | Sequence[str] | Mapping[str, object] | Sequence[Mapping[str, o
 
 
 def specifications(given: object) -> list[str] | None:
-    """Return the texts if `given` is a text or a sequence of texts, or None if it gives inputs as values."""
+    """Return the strings if `given` is a string or a sequence of strings, or None if it gives inputs as values."""
     if isinstance(given, str):
         return [given]
     if isinstance(given, list | tuple) and all(isinstance(text, str) for text in given):
@@ -148,12 +148,12 @@ def specifications(given: object) -> list[str] | None:
 
 
 def parse_inputs(given: InputSpec, program: Program) -> Inputs:
-    """Return the inputs of `program` that a caller has `given`, as texts or as values.
+    """Return the inputs of `program` that a caller has `given`, as strings or as values.
 
-    A text is `all`, the path of a CSV file, or items such as `x = 1` and `y in {a, b}`; items of all texts are
+    A string is `all`, the path of a CSV file, or items such as `x = 1` and `y in {a, b}`; items of all strings are
     combined. Values are one dict or a list of them, such as `[{"q": (-1, 0, 1)}]`, or a DataFrame. Raises
     DiagnosticError with all mistakes: unknown inputs, values outside a domain, real and int inputs without a value.
-    Raises TypeError for anything but texts and values, and for floats.
+    Raises TypeError for anything but strings and values, and for floats.
     """
     # A program without outputs, so that the header names inputs only.
     inputs_only = replace(program.core, outputs=())
@@ -327,7 +327,7 @@ def _distance_cell(pool: CellPool, distance: Fraction | None) -> Cell:
 
 
 def contradiction(program: Program, row: Row, answer: tuple[Value, ...]) -> Diagnostic | None:
-    """Return the diagnostic saying that `row` states another answer than the ideal of `program`.
+    """Return the diagnostic saying that `row` states an answer other than that of the ideal of `program`.
 
     `answer` is the answer of the ideal. None if every output that the row states is equal to that of the ideal.
     """

@@ -41,9 +41,9 @@ def interchangeable(
     """Return disjoint blocks of two or more interchangeable finite inputs of `program`, as slots.
 
     Inputs are interchangeable if exchanging their values leaves the law of the answer unchanged and, if the program's
-    `ideal` is given, the right answer and the metric. The inputs of a block have one type, and are in order. Without
-    `by_transitions` the proof uses expressions alone. Inputs in no block may still be interchangeable. A program with
-    `requires` has no blocks.
+    `ideal` is given, the right answer and the metric. The inputs of a block have the same type, and are in order.
+    Without `by_transitions` the proof uses expressions alone. Inputs in no block may still be interchangeable. A
+    program with `requires` has no blocks.
     """
     core = program.core
     families = _families(program)
@@ -79,7 +79,7 @@ def interchangeable(
 def _families(program: Program) -> list[list[int]]:
     """Return the groups of finite inputs of `program`, as slots, among which exchanges are tried.
 
-    The inputs of a group have one type; they are, for example, the elements of an array.
+    The inputs of a group have the same type; they are, for example, the elements of an array.
     """
     slots = program.core.slots
     result: list[list[int]] = []

@@ -121,7 +121,7 @@ class Metric:
     ) -> Formula:
         """Return the condition under which `inputs` and `others` are infinitely far apart.
 
-        `whole` tests whether a form has integer values; by default, it accepts forms over int inputs of the program.
+        `whole` decides whether a form has integer values; by default, it accepts forms over int inputs of the program.
         `among` are the indices of the conditions of the `metric` block to use, by default all. Raises DiagnosticError
         for an index out of range.
         """

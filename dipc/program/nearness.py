@@ -134,7 +134,7 @@ def disjoint(formula: Formula, most: int) -> tuple[tuple[Constraint, ...], ...]:
 
 
 def compared(difference: Affine, op: CompareOp, whole: Whole) -> Formula:
-    """Return the formula `difference` `op` 0; `whole` tests whether a form has integer values."""
+    """Return the formula `difference` `op` 0; `whole` decides whether a form has integer values."""
     if difference.is_number:
         return bool(COMPARED[op](difference.constant, 0))
     match op:
@@ -150,7 +150,7 @@ def compared(difference: Affine, op: CompareOp, whole: Whole) -> Formula:
 def evaluated(condition: Condition, values: Sequence[SlotValue], slots: Sequence[Slot], whole: Whole) -> Formula:
     """Return the `condition` of a program as a formula, where its variables `slots` have the `values`.
 
-    `whole` tests whether a form has integer values. Raises Fault if the condition has no value.
+    `whole` decides whether a form has integer values. Raises Fault if the condition has no value.
     """
     match condition:
         case Concrete(expr=expr):
@@ -404,7 +404,7 @@ def formula_conditions(
 ) -> Iterator[Formula]:
     """Yield the conditions of `formula` with `values` in its slots; each is evaluated when it is requested.
 
-    `whole` tests whether a form has integer values. Raises DiagnosticError, which names `inputs` of `program`, for a
+    `whole` decides whether a form has integer values. Raises DiagnosticError, which names `inputs` of `program`, for a
     condition without a value: an index out of range, a division by zero.
     """
     held: list[SlotValue] = []

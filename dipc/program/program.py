@@ -376,7 +376,7 @@ class NearProbabilities(Probabilities):
 class OutputProbability:
     """The probability of a combination of values of the finite outputs.
 
-    `output` are the values as texts by name, None for an unassigned output. Real and int outputs can have any value.
+    `output` has the values as strings by name, None for an unassigned output. Real and int outputs can have any value.
     """
 
     output: Mapping[str, str | None]
@@ -521,10 +521,10 @@ class Program:
         """Return, for every eps > 0, the probability of `output` at `input`, both by name.
 
         Finite outputs have to be equal to those given, real and int ones within `gamma` of those given. The result is
-        an exact closed form or, if there is none, an object that encloses the probability at any eps. Values are texts
-        as in a table, ints, Fractions or bools; an array can be given as a sequence under its name. Outputs that are
-        left out are unconstrained. Raises DiagnosticError for values that do not fit the program, Undecided past a
-        limit, TypeError for floats.
+        an exact closed form or, if there is none, an object that encloses the probability at any eps. Values are
+        strings as in a table, ints, Fractions or bools; an array can be given as a sequence under its name. Outputs
+        that are left out are unconstrained. Raises DiagnosticError for values that do not fit the program, Undecided
+        past a limit, TypeError for floats.
         """
         return self._probability(self._engine.measurer, self._bound(input, output, gamma)).restricted_to(
             self.core.only_at
@@ -677,7 +677,7 @@ def load(
 
     A str is a path if it ends with `.dip`, is `FILE.py::NAME` (a mechanism in a Python file, which is read, not
     executed) or names an existing file; otherwise it is the text itself. Constants are ints, Fractions, Decimals or
-    texts such as "1/3", as floats are not exact.
+    strings such as "1/3", as floats are not exact.
 
     A program with thresholds, means or constants such as 7/eps, or with rates such as 1/eps or 2*eps + 1, has an exact
     meaning only at one eps: the number `eps`, or that of its claim block. This eps is its `only_at`, and every question

@@ -22,8 +22,8 @@ The claim is Pr[F and N] >= 1 - beta.
    depend on gamma, gamma is 0. If beta does not depend on alpha, alpha is 0. The claim is then equivalent to the
    original one.
 
-Counterexamples are searched at some values of gamma, each separately. With one gamma, step 1 proves beta = f(alpha) +
-g, where g is a function of eps: Pr[F] >= 1 - f, and N fails with probability at most g.
+Counterexamples are searched for at some values of gamma, each separately. With one gamma, step 1 proves beta = f(alpha)
++ g, where g is a function of eps: Pr[F] >= 1 - f, and N fails with probability at most g.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ else:
 _ZERO = Fraction(0)
 
 
-#: Values of gamma at which refuting inputs are searched.
+#: Values of gamma at which refuting inputs are searched for.
 _GAMMAS = (*(Fraction(4) ** power for power in (0, -3, 3, 6, -12)), _ZERO)
 
 #: Values of gamma for int inputs: just below integers, at which more outputs become near.
@@ -220,7 +220,7 @@ def with_clipped_inputs(program: Program, options: ClaimOptions) -> Program:
 
 
 def question_about_all(program: Program, options: ClaimOptions, *, scaled: bool = False) -> EveryInput:
-    """Return the question whether the claim of `options` holds at every real and int input of `program`.
+    """Return the question of whether the claim of `options` holds at every real and int input of `program`.
 
     If `scaled` is true, the question is prepared for multiples of beta, too. Raises DiagnosticError for a claim that
     cannot be read.

@@ -90,7 +90,7 @@ else:
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
-#: Distances at which counterexamples to a claim about all distances are searched.
+#: Distances at which counterexamples to a claim about all distances are searched for.
 _SCALES = tuple(Fraction(4) ** power for power in (-3, -1, 0, 2, 5))
 
 #: The distances, as multiples of alpha, of inputs that are tried if the claim is not about the distance alpha itself.
@@ -105,7 +105,7 @@ _A_FEW = 4
 #: The distance from an integer at which a gamma just below it is tried.
 _SHORT = Fraction(1, 4096)
 
-#: Distances at which int counterexamples are searched.
+#: Distances at which int counterexamples are searched for.
 _INTEGERS = tuple(map(Fraction, (1, 2, 3, 5, 9, 20)))
 
 #: Two integer distances between which the direction of a ray of inputs is found.
@@ -144,7 +144,7 @@ class EveryInput(Source):
         scaled: bool = False,
         decided_by: type[ClassCase] | None = None,
     ) -> None:
-        """Prepare the question whether `claim` holds at every input of `program`.
+        """Prepare the question of whether `claim` holds at every input of `program`.
 
         `like` is a question about the same program with another claim; its regions and exits are used again. If
         `scaled` is true, the question is prepared for multiples of beta, too. The cases are objects of the type
@@ -687,9 +687,9 @@ class ClassCase:
     def _ray(self) -> tuple[Mapping[int, Fraction], Mapping[int, Fraction]] | None:
         """Return (an input of the class, a direction in which dd grows without limit), or None if none is found.
 
-        Both map the slots of inputs to numbers; the key GAMMA has gamma, or its change. All inputs from the first one
-        on in this direction are in the class. At infinitely many of them, the int inputs have integers as values. At
-        the first input plus k times the direction, dd is at least k - c, for a constant c.
+        Both map the slots of inputs to numbers; the key GAMMA has gamma, or its change. All inputs that follow the
+        first one in this direction are in the class. At infinitely many of them, the int inputs have integers as
+        values. At the first input plus k times the direction, dd is at least k - c, for a constant c.
         """
         ideal, norm, whole = self.source.ideal, self.source.metric.norm, self.convex.inputs.whole
         own = ideal.metric.decisive(self.convex.inputs.region.answer)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class ErrorRows(TableRows):
-    """The question whether the expected error is at most beta at every row of a table.
+    """The question of whether the expected error is at most beta at every row of a table.
 
     The obligation of a row is 1 - E[error] >= 1 - beta.
     """
@@ -86,7 +86,7 @@ class ErrorRow(Record):
 
     @property
     def ends(self) -> list[str] | None:
-        """The ends of the field `value`, as texts; None if the value is not known."""
+        """The ends of the field `value`, as strings; None if the value is not known."""
         return None if self.value is None else _ends(self.value)
 
     @property

@@ -5,8 +5,8 @@ A *chunk* is some lines of the file. A worker, in this process or in another one
 bytes, adds numbers, and decides the remaining rows as it decides the rows of any table. It keeps no other rows. A cache
 keeps the answer for each chunk, under a digest of the bytes of the chunk.
 
-Invariant: a report is that of the whole table, read at once. Where a chunk is refused (a mistake in a cell, an answer
-that is not the ideal's, a limit), or where many rows are not proved, the table is read again as a whole.
+Invariant: a report is the same as for the table read as a whole. Where a chunk is refused (a mistake in a cell, an
+answer that is not the ideal's, a limit), or where many rows are not proved, the table is read again as a whole.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ class ChunkWorker:
     def answer(self, lines: bytes, engine: Engine) -> ChunkAnswer | None:
         """Return the result for the rows in `lines`, decided by `engine`.
 
-        The result is None if the table cannot be decided in chunks, such as for a row that cannot be read.
+        The result is None if the table cannot be decided in chunks, for example because of a row that cannot be read.
         """
         before = self._probabilities.work
         try:
@@ -527,7 +527,7 @@ class LongRows(CountedRows):
 
 
 class LongTable(Source):
-    """The question whether a claim holds at the rows of a long table in a file, decided chunk by chunk.
+    """The question of whether a claim holds at the rows of a long table in a file, decided chunk by chunk.
 
     A chunk is a sequence of lines of the file. `sample` is the question about the first row alone; the report shows its
     claim. `whole` returns the question about the table when all of it is read into memory.
@@ -583,7 +583,7 @@ class LongTable(Source):
         """Decide all rows with `engine` and add the results to `rows`, first in chunks.
 
         The rows that no chunk proves are then decided one by one. If a chunk cannot be decided, or if too many rows are
-        not proved, the whole table is read and decided at once. An item is yielded after each step.
+        not proved, the whole table is read into memory and decided. An item is yielded after each step.
         """
         left: list[tuple[int, tuple[str, ...]]] = []
         try:

@@ -44,7 +44,7 @@ else:
 
 
 def question_of(program: Program, table: TableGiven | None, asked: Options) -> Source:
-    """Return the question whether the claim about `program` holds at every row of `table`, with the options `asked`.
+    """Return the question of whether the claim about `program` holds at every row of `table`, with the options `asked`.
 
     If `table` is None, the claim is about the inputs that `asked` names, with det as their answer. If the option
     `classes` is true, inputs with the same obligation are one case that counts them. None groups inputs in this way if
@@ -250,10 +250,10 @@ def check(program: ProgramGiven, table: TableGiven | None = None, **given: Unpac
     `program` is a loaded program, or a path or a text that `dipc.load` takes. `table` is the path of a CSV file, a list
     of dicts, a pair (header, rows), or a DataFrame; without a column dd it gets dd(u) from the `ideal`. `inputs` needs
     an `ideal`. It is a text such as "q = -1..1", the path of a CSV file of inputs, a list of dicts such as [{"q": (-1,
-    0, 1)}], or a DataFrame. Numbers are ints, Fractions, Decimals or texts, never floats; an array is a sequence under
-    its name, or given element by element. The inputs "all" are every real and int input. With `for_all`, such as "m" or
-    "m >= 3", the question is about every real input and every value of a constant. Without table and inputs, a program
-    whose inputs are all finite is checked at all of them.
+    0, 1)}], or a DataFrame. Numbers are ints, Fractions, Decimals or strings, never floats; an array is a sequence
+    under its name, or given element by element. The inputs "all" are every real and int input. With `for_all`, such as
+    "m" or "m >= 3", the question is about every real input and every value of a constant. Without table and inputs, a
+    program whose inputs are all finite is checked at all of them.
 
     `beta`, `alpha` and `gamma` are expressions as text, or exact numbers; `eps` is a text of intervals, or a number.
     None leaves them to the table's columns and the program's claim block; gamma "free" asks about every gamma.
@@ -339,7 +339,7 @@ def iter_rows(
 
 @frozen
 class ForAll:
-    """The result of `check_for_all`: a report with a row for each small m and one for all m from `start` on.
+    """The result of `check_for_all`: a report with a row for each small m and one for all m >= `start`.
 
     A small m for which the claim fails has a row for each class that fails. `least` is the least m that the claim is
     about.

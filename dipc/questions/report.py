@@ -49,9 +49,9 @@ else:
 class RowResult(Record):
     """The result for one row of a table, or for a class of inputs.
 
-    - `row` is the number of the row, from 1. `input` and `output` map names to texts in one spelling (`1/4` for
+    - `row` is the number of the row, from 1. `input` and `output` map names to strings in one spelling (`1/4` for
       `0.25`); an output whose value the row leaves open is absent.
-    - `alpha` and `gamma` are texts, and `beta_form` is beta as a function of eps. `closed_form` is Pr[output within
+    - `alpha` and `gamma` are strings, and `beta_form` is beta as a function of eps. `closed_form` is Pr[output within
       gamma] for every eps > 0, or None if a limit was reached before it was known.
     - `failing` lists the intervals of eps in which the claim fails; it is empty unless the verdict is INACCURATE.
       `reason` is given exactly for UNDECIDED.
@@ -214,7 +214,7 @@ class CountedRows(Sequence[RowResult]):
 
 
 class DecidedRows(CountedRows):
-    """The decided rows of a table from its first row on; each RowResult is built when it is read.
+    """The decided rows of a table, beginning with its first row; each RowResult is built when it is read.
 
     The object equals any sequence of equal rows.
     """
@@ -437,7 +437,7 @@ class Report(Record):
         return self
 
     def records(self) -> list[dict[str, object]]:
-        """Return the rows as flat dicts of texts.
+        """Return the rows as flat dicts of strings.
 
         The keys are row, inputs and outputs by name, alpha, beta, gamma, verdict, vacuous, probability (a closed form),
         eps (of the counterexample), and reason.
@@ -565,9 +565,9 @@ class Refuted:
 class ClassNote(Record):
     """The additional fields of a report's row for a whole class of inputs; texts are computed when they are read.
 
-    - `convex` is the class of inputs of the program `core`. It is None for a row about one m, or about all m from some
-      m on. `numbered` then names these m, and `output` is det if the row is about one input. `numbers` is (least m of
-      the question, first m of the row) for a row about all m from some m on.
+    - `convex` is the class of inputs of the program `core`. It is None for a row about one m, or about all m beyond
+      some number. `numbered` then names these m, and `output` is det if the row is about one input. `numbers` is (least
+      m of the question, first m of the row) for a row about all m beyond some number.
     - `method` is how the class was decided. `hardest` is the input at which the claim is hardest to satisfy, None if
       the proof needs none.
     - `variable` is the variable of the obligation (`alpha*eps`, `gamma*eps` or `eps`), and `intervals` has its values.
@@ -617,7 +617,7 @@ class ClassNote(Record):
 
     @property
     def corner(self) -> Mapping[str, str] | None:
-        """The input at which the claim is hardest to satisfy, as texts that depend on the open distance, or None."""
+        """The input at which the claim is hardest to satisfy, as strings that depend on the open distance, or None."""
         corner = self.hardest
         if self.convex is None or corner is None:
             return None
@@ -710,7 +710,7 @@ class ReportedRows(list[RowResult]):
 
 
 def answer_texts(core: CoreProgram, region: Region) -> dict[str, str]:
-    """Return det on `region` as texts by name: a value, or a form of the inputs, for every output of `core`."""
+    """Return det on `region` as strings by name: a value, or a form of the inputs, for every output of `core`."""
     return {
         core.slots[slot].name: form_text(core, value) if isinstance(value, Affine) else show_value(value)
         for slot, value in zip(core.outputs, region.answer, strict=True)
@@ -718,7 +718,7 @@ def answer_texts(core: CoreProgram, region: Region) -> dict[str, str]:
 
 
 def guard_texts(core: CoreProgram, guards: Iterable[Constraint], finite: Mapping[int, Value]) -> tuple[str, ...]:
-    """Return the conditions of a class as texts: values of its `finite` inputs, and the `guards`, such as `q[1] < 0`.
+    """Return the conditions of a class as strings: values of its `finite` inputs, and the `guards`, such as `q[1] < 0`.
 
     `core` has the names of the inputs, by slot.
     """

@@ -38,7 +38,7 @@ _HOLDS = Decision(Verdict.ACCURATE)
 
 
 class TableRows(Source):
-    """The question whether a claim holds at every row of a table; each row is a case.
+    """The question of whether a claim holds at every row of a table; each row is a case.
 
     Rows with the same claim and the same bound are one obligation and share its outcome, so that a table can have
     millions of rows.
@@ -364,7 +364,7 @@ class RowCase:
 
 
 class FreeGamma(TableRows):
-    """The question whether a claim holds for every gamma >= 0 at every row of a table; alpha may depend on gamma.
+    """The question of whether a claim holds for every gamma >= 0 at every row of a table; alpha may depend on gamma.
 
     A row has an obligation for each of several ranges of gamma. Its verdict is that of all ranges together, and its
     evidence that of the first range that fails. If the row has a cell in the column gamma, the claim about this row is

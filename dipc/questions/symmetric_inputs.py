@@ -438,7 +438,7 @@ def class_table(
     The verdict, the probability and the counterexample of a row hold for all inputs of its class, and every input is in
     one class. A report about the table is therefore a report about each input. If `as_given` is true, the declared
     types of inputs are not changed: rows are then decided more slowly, but for the given program itself. At most `most`
-    classes are searched. Raises DiagnosticError and Undecided as `input_classes` does.
+    classes are searched for. Raises DiagnosticError and Undecided as `input_classes` does.
     """
     core = program.core
     values = {slot: tuple(dict.fromkeys(own)) for slot, own in zip(core.inputs, inputs.choices, strict=True)}

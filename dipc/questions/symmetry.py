@@ -273,7 +273,7 @@ def apartness(ideal: Ideal) -> Apartness | None:
     """Return the condition under which the metric of `ideal` puts two inputs infinitely far apart, or None.
 
     None means that the metric has no such condition. All inputs must be real or int. Raises DiagnosticError if the
-    condition has no value, such as for an index out of range.
+    condition has no value, for example because an index is out of range.
     """
     metric = ideal.metric
     if metric.core.apart is None:

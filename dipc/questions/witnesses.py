@@ -488,7 +488,7 @@ def _middle(points: Sequence[Mapping[int, Fraction]]) -> dict[int, Fraction] | N
 #
 # Integers near the points that linear programs propose.
 
-#: The greatest distance from a point at which integers are searched, and the most cases.
+#: The greatest distance from a point at which integers are searched for, and the most cases.
 _MOST_DISTANCE = Fraction(6)
 _MOST_CASES = 60
 

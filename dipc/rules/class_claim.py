@@ -191,7 +191,7 @@ class ClassClaim:
         return self._open
 
     def lesser(self) -> tuple[str, ...]:
-        """Return texts of functions that are at most beta, each a function of distance·eps alone or of eps alone.
+        """Return functions that are at most beta, as strings, each a function of distance·eps alone or of eps alone.
 
         A claim with a smaller beta implies the given one. The result is empty if beta is itself a function of
         distance·eps, if beta depends on no distance, or if no smaller function is found. Raises DiagnosticError as

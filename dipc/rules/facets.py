@@ -19,9 +19,9 @@ not move with alpha. The class then has fewer half-spaces than possible, which o
 precondition (`requires`), the values outside are treated as regions with the same answer: no input there gives another
 answer.
 
-**Inner points suffice.** Let det have one answer on R, and R inner points. The distance of u from the fixed set of
-inputs with another answer is continuous in u, and so is (a_j·u - b_j)/w_j. So the lemma holds on R if it holds at the
-inner points of R. There the way out may leave the precondition later than at a corner of R.
+**Inner points suffice.** Let det have the same answer on all of R, and R inner points. The distance of u from the fixed
+set of inputs with another answer is continuous in u, and so is (a_j·u - b_j)/w_j. So the lemma holds on R if it holds
+at the inner points of R. There the way out may leave the precondition later than at a corner of R.
 
 The converse is not claimed: the distance of a given input is computed for that input, by `dipc.program.ideal`.
 """
@@ -85,7 +85,7 @@ MayBeApart = Callable[[Region, Way], bool]
 class FacetMetric:
     """The properties of the distance of inputs that facets need.
 
-    `norm` is the norm of the inputs. `apart` tests whether an input of a region may be infinitely far from an input
+    `norm` is the norm of the inputs. `apart` decides whether an input of a region may be infinitely far from an input
     just across a facet; it is None if no inputs are infinitely far apart.
     """
 
@@ -457,7 +457,7 @@ _MOST_CASES = 64
 
 
 def facet_metric(ideal: Ideal) -> FacetMetric:
-    """Return the norm of the inputs of `ideal`, with a test whether inputs may be infinitely far apart.
+    """Return the norm of the inputs of `ideal`, with a test of whether inputs may be infinitely far apart.
 
     There is no test if the `metric` block of the ideal puts no inputs infinitely far apart.
     """
@@ -474,7 +474,7 @@ def facet_metric(ideal: Ideal) -> FacetMetric:
 
 
 def _may_be_apart(ideal: Ideal, finite: Mapping[int, Value], apart: syntax.Formula) -> MayBeApart:
-    """Return a test whether inputs may have an infinite distance to points on their way out of a region.
+    """Return a test of whether inputs may have an infinite distance to points on their way out of a region.
 
     `apart` is the condition under which the `metric` block of `ideal` makes a distance infinite. The way out leads
     straight from an input u across one facet. The test is False only if each u of the region has a finite distance to

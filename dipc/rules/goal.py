@@ -336,8 +336,8 @@ class Goal:
         """Return True if the corner is an input of the class and at least alpha away from other answers.
 
         The corner is the input at which all slacks are least. `distance` returns dd at an input, or None for infinity.
-        The corner may be on an edge that belongs to another class. If some facets do not move with alpha, it may be
-        nearer to other answers than alpha.
+        The corner may be on an edge that belongs to another class. If some facets do not move with alpha, its distance
+        from other answers may be less than alpha.
         """
         convex, corner, alpha = self.convex, self.lower.corner, self.alpha
         assert corner is not None

@@ -100,10 +100,10 @@ def bound_of(form: Affine, facets: Sequence[Affine], weights: Sequence[tuple[int
 
 
 def single_bounds(facets: Sequence[Affine]) -> Callable[[Affine, Fraction | None], SlackBound | None]:
-    """Return `single_bound` for these `facets`, as a function that looks facets up in an index.
+    """Return a function with the results of `single_bound` for these `facets`, but faster.
 
-    A facet proves a lower bound of its own form times any positive number, plus any constant. The index has the facets
-    by the inputs that they mention.
+    A facet proves a lower bound of its own form times any positive number, plus any constant. The function looks facets
+    up by the inputs that they mention.
     """
     about: dict[tuple[int, ...], list[int]] = {}
     for k, facet in enumerate(facets):

@@ -1,9 +1,10 @@
-"""Claims about int inputs at all distances to disagreement from some start on, decided at once.
+"""Claims about int inputs at all distances to disagreement beyond some start, decided at once.
 
 Over ints alpha = dd(u) is an integer k, and the probabilities of integer noise are not functions of k·eps. So no single
-obligation decides all distances, as one does for real inputs. Small distances are decided one by one. From some start
-on every slack is at least base + slope·k, and the bound of a rule is a closed form in eps and k (see `lattice_trend`).
-The claim holds if this closed form is nowhere less than 1 - beta (see `never_negative` and `partial_sums.py`).
+obligation decides all distances, as one does for real inputs. Small distances are decided one by one. Beyond some
+start, every slack is at least base + slope·k, and the bound of a rule is a closed form in eps and k (see
+`lattice_trend`). The claim holds if this closed form is nowhere less than 1 - beta (see `never_negative` and
+`partial_sums.py`).
 """
 
 from __future__ import annotations
@@ -108,8 +109,8 @@ def _start_of_all(goal: Goal, distances: Requirement) -> int | None:
 def _proved(goal: Goal, distances: Requirement, rule: _Bounding, further: int, beta: Selected) -> int | None:
     """Return an integer d such that bounds of `rule` prove `goal` with `beta` at all integer distances >= d, or None.
 
-    `distances` has alpha and gamma as functions of the distance. Of the bounds of slacks that hold from d on, those are
-    used that are greatest at d + `further`.
+    `distances` has alpha and gamma as functions of the distance. Of the bounds of slacks that hold at every distance >=
+    d, those are used that are greatest at d + `further`.
     """
     start = 1
     for more in _MORE:
@@ -128,12 +129,12 @@ def _proved(goal: Goal, distances: Requirement, rule: _Bounding, further: int, b
 def _bounds_from(
     goal: Goal, distances: Requirement, rule: _Bounding, start: int, further: int
 ) -> tuple[int, Sequence[_Ratio]]:
-    """Return an integer d >= `start` and functions of eps and the distance that bound the probability from d on.
+    """Return an integer d >= `start`, and functions that bound the probability at every integer distance >= d.
 
-    At each integer distance >= d, one of the functions is at most the probability of the answer in the class of `goal`.
-    `distances` has alpha and gamma as functions of the distance. The bounds come from `rule`; there are none if the
-    rule does not apply. Of the bounds of slacks that hold from d on, those are used that are greatest at d + `further`.
-    Raises Undecided if no d is found.
+    The functions depend on eps and the distance. At each integer distance >= d, one of them is at most the probability
+    of the answer in the class of `goal`. `distances` has alpha and gamma as functions of the distance. The bounds come
+    from `rule`; there are none if the rule does not apply. Of the bounds of slacks that hold at every distance >= d,
+    those are used that are greatest at d + `further`. Raises Undecided if no d is found.
     """
     while start <= MOST_SINGLE:
         bounds = rule(goal.united.requiring(replace(distances, start=start, further=further)))
@@ -281,10 +282,10 @@ def at_every_integer(goal: Goal, proving: Proving, start: int) -> Asking[Proof |
     """Prove `goal` at each integer distance, small distances one by one and all others at once.
 
     The goal leaves a distance open, and its class has int inputs. `proving` proves a goal about one distance. If all
-    distances from other answers are integers, only those from `start` on are proved.
+    distances from other answers are integers, only those >= `start` are proved.
 
-    Return the proof at the least distance, or the first distance at which `proving` failed. The
-    result is None if no proof for all large distances at once is found.
+    Return the proof at the least distance, or the first distance at which `proving` failed. The result is None if no
+    proof for all large distances at once is found.
     """
     if not goal.required.alpha_rate:
         return (yield from _by_rounded_gammas(goal, proving))

@@ -136,7 +136,7 @@ class Requirement:
 
         - Without an open distance, it is (the bound as a number, 0).
         - For an open distance d, it is (the factor of d in the bound, 0): the event is measured at d = 1.
-        - For integer distances from `start` on, it is the base and the slope of the bound.
+        - For integer distances >= `start`, it is the base and the slope of the bound.
         """
         if self.start is not None:
             return slack.base, slack.slope
@@ -190,7 +190,7 @@ class Bounds:
     """The result of a rule: at every input of the goal's class, the probability is at least one of the `functions`.
 
     Which one may depend on the input, and on the value of the variable. The variable is distance·eps if a distance is
-    open, and eps otherwise. For integer distances from a start on, the functions depend on eps and on the integer
+    open, and eps otherwise. For integer distances beyond a start, the functions depend on eps and on the integer
     DISTANCE that their events mention. `evidence` is the proof, or None if the checker does not follow it.
     """
 

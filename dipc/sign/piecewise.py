@@ -1,4 +1,4 @@
-"""Functions of eps that have one closed form on each of finitely many cells, and proofs that divisors have one sign."""
+"""Functions of eps that have one closed form on each of finitely many cells, and proofs that divisors are not 0."""
 
 from __future__ import annotations
 

@@ -211,7 +211,7 @@ def at_infinity(layout: Layout, budget: DecisionBudget) -> AtInfinity:
 
 
 def _dominates(leading: int, others: list[tuple[int, int, int]], exponent: int) -> bool:
-    """True only if |`leading`| > Σ size·B^power·e^{-j·B} for B = 2^`exponent`, and each summand decreases from B on.
+    """True only if |`leading`| > Σ size·B^power·e^{-j·B} for B = 2^`exponent`, and each summand decreases beyond B.
 
     The summands are given by the triples (j, power, size) in `others`.
     """

@@ -167,9 +167,9 @@ def _series(
     """The coefficients of u^n, for n < `order`, of Σ_j c_j·e^{-jm}·e^{-jr·u}, where r is `radius`, in fixed point.
 
     On the interval from m - r to m + r, this is Σ_j c_j·e^{-jt} as a function of u = (t - m)/r. The sum is over
-    exponents j of `layout`: `positions` has their indices, of which those from `kept` on are left out. `coefficients`
-    has the numbers c_j. `powers` has an integer Z_j for each exponent j, which is e^{-jm} in units of 2^-w for some w.
-    The results are integers in units of 2^-(w - `shift`).
+    exponents j of `layout`: `positions` has their indices, of which those >= `kept` are left out. `coefficients` has
+    the numbers c_j. `powers` has an integer Z_j for each exponent j, which is e^{-jm} in units of 2^-w for some w. The
+    results are integers in units of 2^-(w - `shift`).
 
     Errors, in these units: a product c_j·Z_j is off by
 

@@ -587,7 +587,7 @@ class Batch:
         return self.fault(code, message, int(runs[0]), note)
 
     def _situation(self, run: int) -> Iterator[str]:
-        """Yield texts such as "i = 2" for the first few finite variables that have a value in `run`.
+        """Yield strings such as "i = 2" for the first few finite variables that have a value in `run`.
 
         `run` is the index of the run.
         """

@@ -76,9 +76,9 @@ _MOST_STEPS = 60
 
 
 def _tail(x: float, count: int, runs: int) -> tuple[Any, Any]:
-    """Return enclosures of the probability of at least `count` successes in `runs` runs, and of its derivative in `x`.
+    """Return enclosures of the probability of at least `count` successes in `runs` runs, and of its derivative.
 
-    Each run is successful with probability `x`.
+    Each run is successful with probability `x`, and the derivative is with respect to `x`.
     """
     ball, first, second = flint.arb(x), flint.arb(count), flint.arb(runs - count + 1)
     logarithm = (first - 1) * ball.log() + (second - 1) * (1 - ball).log()

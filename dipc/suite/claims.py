@@ -599,9 +599,9 @@ def _suite_result(tested: Sequence[ClaimResult]) -> SuiteResult:
 
 
 def _unexpected(tested: Sequence[ClaimResult], failed: str) -> list[str]:
-    """Return texts such as "2 undecided", one for each kind of unexpected result among `tested`.
+    """Return strings such as "2 undecided", one for each kind of unexpected result among `tested`.
 
-    `failed` is the word for claims with another verdict than the expected one.
+    `failed` is the word for claims whose verdict is not the expected one.
     """
     words = {SuiteResult.FAILED: failed, SuiteResult.UNDECIDED: "undecided", SuiteResult.ERROR: "could not be asked"}
     numbers = counted(tested)

@@ -52,7 +52,7 @@ class ClaimsFile(pytest.File):
 def _rows(claim: ExpectedClaim) -> int | None:
     """Return the number of tests of `claim`, one for each row of its table, or None if it has a single test.
 
-    A claim has a single test if it has no table, or if another verdict than accurate is expected. A claim that cannot
+    A claim has a single test if it has no table, or if a verdict other than accurate is expected. A claim that cannot
     be read also has a single test, which fails with the error.
     """
     if claim.adjacent is not None or claim.expect is not Verdict.ACCURATE:

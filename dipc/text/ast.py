@@ -624,10 +624,10 @@ def mentions(tree: object, name: str) -> bool:
 
 
 def rewritten(tree: _Tree, change: Callable[[Any], Any]) -> _Tree:
-    """Return `tree`, a tree or a tuple of trees, with some of its nodes replaced as `change` says.
+    """Return `tree`, a tree or a tuple of trees, with some of its nodes replaced, as `change` says.
 
-    `change` returns the node that replaces a given node, or None to keep that node and to ask about its children. The
-    children of a replacement are left alone.
+    `change` returns the node that replaces a given node, or None to keep that node and to go on to its children. The
+    children of a replacement are not visited.
     """
     if isinstance(tree, tuple):
         children = tuple([rewritten(child, change) for child in tree])

@@ -237,8 +237,8 @@ def _too_large(span: Span, size: int, elaborator: Elaborator) -> None:
 def register(declarations: Sequence[ast.Declaration], scope: Scope, findings: Findings) -> None:
     """Add the name of every constant and variable of `declarations` to `scope`, in order, without its value or type.
 
-    A name that cannot be declared is reported to `findings` and left out. If two declarations have one name, the first
-    is kept.
+    A name that cannot be declared is reported to `findings` and left out. If two declarations have the same name, the
+    first is kept.
     """
     for declaration in declarations:
         match declaration:

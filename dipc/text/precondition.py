@@ -100,7 +100,7 @@ class Precondition:
             raise DiagnosticError(violation)
 
     def violation(self, values: Mapping[int, Value], source: SourceText, where: str = "") -> Diagnostic | None:
-        """Return the diagnostic that the input with these `values` violates the condition; None if it satisfies it.
+        """Return the diagnostic for an input with these `values` that violates the condition; None if it satisfies it.
 
         `values` has the value of each input slot of the program. The message begins with `where`; `source` is the text
         of the program.

@@ -44,8 +44,8 @@ _SNIPPET = 40
 class Findings:
     """The mistakes found so far in one source.
 
-    Of several mistakes with one code at one place, only the first is kept. So a mistake in a statement that is unrolled
-    a hundred times is reported once.
+    Of several mistakes with the same code at the same place, only the first is kept. So a mistake in a statement that
+    is unrolled a hundred times is reported once.
     """
 
     def __init__(self, source: SourceText) -> None:

@@ -152,7 +152,7 @@ def is_steady(weight: Closed) -> bool:
 
 
 def independent_parts(comparisons: Sequence[Comparison], laws: Mapping[int, Law] | Sequence[Law]) -> tuple[Part, ...]:
-    """Group `comparisons` by the noises that they share, and renumber the noises of each group from 0 on.
+    """Group `comparisons` by the noises that they share, and renumber the noises of each group from 0 upward.
 
     `laws` has the law of each noise by its index.
     """
@@ -563,7 +563,7 @@ Decide = Callable[[Guard], bool]
 def open_input(slot: int) -> int:
     """Return -2 - `slot`, the number of an input where noises and inputs share one numbering.
 
-    Noises have numbers from 0 on, and -1 is the constant 0.
+    Noises have numbers from 0 upward, and -1 is the constant 0.
     """
     return -2 - slot
 

@@ -433,7 +433,7 @@ class _Sum:
 
         Each of the first `one_sided` forms is worst where it is least. Each other form may be worst where it is least
         or where it is greatest. One sign suffices if no other form contains the sum, and if the nonzero coefficients in
-        `column` have one sign.
+        `column` have the same sign.
         """
         if any(self.column[one_sided:]):
             return _ONE, -_ONE

@@ -136,7 +136,7 @@ class Accepted:
     def compared_with_block(self, block: Mapping[str, str], budget: Budget) -> Accepted:
         """Return this result, with the reason in `differs` if the program's own claim does not follow from it.
 
-        `block` is the claim block of the program, as texts by the name of the field. Charges its work to `budget`.
+        `block` is the claim block of the program, as strings by the name of the field. Charges its work to `budget`.
         """
         if not block or not isinstance(self.statement, OfAccuracy) or self.verdict == "undecided":
             return self
@@ -284,7 +284,7 @@ def _check_pair(proved: _Data, refuted: _Data) -> None:
 
 
 def _pairs(data: _Data, groups: Sequence[Sequence[int]]) -> list[list[list[str]]]:
-    """Return the pairs of inputs in the document `data`, about privacy, as texts of their values.
+    """Return the pairs of inputs in the document `data`, about privacy, with the values as strings.
 
     `groups` are groups of inputs, by index, that may be exchanged; the values within each group are sorted.
     """
@@ -332,9 +332,9 @@ def _subject_data(one: _Data, sought: str, left_open: tuple[str, int] | None) ->
 def _claim_at(sought: str, asked: _Data, number: str, *, is_proof: bool) -> _Data:
     """Return the claim `asked` with `number` as the value of the part `sought`; beta is multiplied by a sought factor.
 
-    `is_proof` tells whether the claim was proved or refuted. If eps is sought, a proof is about all eps of the question
-    from `number` on, and a refutation about `number` alone. Raises Rejected if `asked` already has a value for the
-    part, or does not include a refuted eps.
+    `is_proof` tells whether the claim was proved or refuted. If eps is sought, a proof is about all eps >= `number` of
+    the question, and a refutation about `number` alone. Raises Rejected if `asked` already has a value for the part, or
+    does not include a refuted eps.
     """
     match sought:
         case "factor":

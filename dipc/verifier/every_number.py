@@ -490,7 +490,7 @@ class Total:
     once: int
 
     def bounds(self, other: Total) -> bool:
-        """True if this bound holds from `other.once` on, and has each term of `other` at least as often."""
+        """True if this bound holds for every m >= `other.once`, and has each term of `other` at least as often."""
         return (
             self.once <= other.once
             and not Counter(other.fixed) - Counter(self.fixed)
@@ -787,7 +787,7 @@ def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], bud
     """Return None if the error of the program `tree` is proved to be bounded by one of the sums `stated` for each m.
 
     Otherwise return the reason why the proof fails. Each of `stated` is a sum of probabilities that depends on m, for
-    all m from `bound.start` on. Charges its work to `budget`.
+    all m >= `bound.start`. Charges its work to `budget`.
     """
     parameter, wanted, terms = bound.parameter, bound.wanted, bound.normal
     constants = {**bound.claim.constants, parameter: Fraction(bound.start)}
@@ -862,7 +862,7 @@ _SUM: read.Table = {
 
 @dataclass
 class _UnionBound:
-    """A bound of the error by a sum of probabilities, for every m from `start` on.
+    """A bound of the error by a sum of probabilities, for every m >= `start`.
 
     The number m is the value of the constant `parameter`. The beta of `claim` is a polynomial in m - start, whose
     coefficients are functions of `variable`. The summands are the probabilities of the `terms`, and the `obligations`
@@ -986,7 +986,7 @@ class _UnionBound:
         return missing
 
     def _above_one(self, places: Sequence[int], near: tuple[Interval, ...]) -> str | None:
-        """Return None if beta is proved to be >= 1 at `start` and nondecreasing in m from there on, else the reason.
+        """Return None if beta is proved to be >= 1 at `start` and nondecreasing in m for m >= `start`, else the reason.
 
         Beta is a polynomial in m - start. `places` has the index of an obligation for each of its coefficients, by
         increasing power. Each of these obligations must be about the intervals `near`. Raises Rejected for wrong

@@ -922,7 +922,7 @@ class Shape:
     _digits: dict[int, str] = field(default_factory=dict)
 
     def read_later(self, label: int, values: tuple[Held, ...]) -> tuple[Held, ...]:
-        """Return `values` of the slots, with None for each slot that no instruction from `label` on reads."""
+        """Return `values` of the slots, with None for each slot that no instruction at `label` or later reads."""
         digits = self._digits.get(label)
         if digits is None:
             digits = self._digits[label] = f"{self.live[label]:0{len(values)}b}"[::-1]

@@ -467,7 +467,7 @@ class Ideal:
         return product(*choices)
 
     def _other_answers(self, path: Path, inputs: Sequence[Value], answer: tuple[Value, ...]) -> Iterator[list[Guard]]:
-        """Yield sets of guards that select the inputs of `path` with another answer than `answer`.
+        """Yield sets of guards that select the inputs of `path` with an answer other than `answer`.
 
         An input of `path` has another answer if and only if it satisfies all guards of one of the sets. `answer` is the
         ideal's answer at `inputs`.

@@ -43,7 +43,7 @@ from dipc.verifier.syntax import (
 class _NotAnIndex(Exception):
     """Raised if an output is not proved to take only indices of a loop and at most one other, fixed number.
 
-    Also raised if the program uses the output in another way than assigning it, such as by reading it.
+    Also raised if the program does anything with the output but assign to it, for example if it reads the output.
     """
 
 

@@ -100,9 +100,9 @@ _ANSWER: read.Table = {
 class Divided:
     """The question of how to prove the claim on `cell`, a set of inputs in one path of the ideal.
 
-    The answer names one of `classes` whose proof is valid on the whole cell, or how the cell is divided further. All of
-    `classes` have one answer. `known` has the path, and checks whether inputs near the cell have another answer. If
-    `only` is not None, it is the number of the one class that is examined.
+    The answer names one of `classes` whose proof is valid on the whole cell, or says how to divide the cell further.
+    All of `classes` have the same answer. `known` has the path, and checks whether inputs near the cell have another
+    answer. If `only` is not None, it is the number of the one class that is examined.
     """
 
     coverage: Coverage

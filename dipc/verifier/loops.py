@@ -376,8 +376,8 @@ Outcomes = Callable[[State, Guard], Sequence[State]]
 class LoopRuns(Execution):
     """The paths of a program, or its ideal, through an iteration, or through the parts before and after the loop.
 
-    `inputs` has the value of each input by name, which may be an unknown. Noises have indices from `first_noise` on, in
-    the order in which they are drawn.
+    `inputs` has the value of each input by name, which may be an unknown. Noises have the indices `first_noise`,
+    `first_noise` + 1, …, in the order in which they are drawn.
     """
 
     def __init__(self, side: Side, inputs: Mapping[str, Affine | Value], first_noise: int, budget: Budget) -> None:

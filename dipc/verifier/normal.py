@@ -62,7 +62,7 @@ def hanging_together(laws: Mapping[int, tuple[NoiseFamily, Fraction]], rows: Ite
     """Group the half-spaces `rows` that share noises, directly or through others.
 
     `laws` has the law of each noise by its number. Each group is (the laws of its noises, its half-spaces), in which
-    its noises are numbered from 0 on.
+    its noises are numbered from 0 upward.
     """
     result: list[Hanging] = []
     for noises, members in connected(rows, lambda row: (i for i, _ in row[0])):

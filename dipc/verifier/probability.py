@@ -579,7 +579,7 @@ class Theorem:
     def _distance(
         self, inputs: Sequence[str], outputs: Sequence[str | None], *, known: bool
     ) -> Fraction | str | Differs | None:
-        """Return dd of `inputs`, the distance to inputs with other answers than `outputs`, or None for infinity.
+        """Return dd of `inputs`, the distance to inputs with answers other than `outputs`, or None for infinity.
 
         If the ideal has another answer, return `Differs()`; if dd is not derived, return the reason as text. If dd is
         not stated (`known` is false), only the answers are compared, and None is returned if they are equal.

@@ -392,7 +392,7 @@ def nullable(reader: Reader[T]) -> Reader[T | None]:
 
 
 def one_of(*allowed: str) -> Reader[str]:
-    """Return a reader of texts that must be one of `allowed`."""
+    """Return a reader of strings that must be one of `allowed`."""
 
     def read(value: object) -> str:
         if not isinstance(value, str) or value not in allowed:
@@ -414,7 +414,7 @@ def items(value: object, most: int = 10_000_000) -> list[Any]:
 def listed(reader: Reader[T], most: int = 10_000_000, step: str | None = None) -> Reader[list[T]]:
     """Return a reader of lists of at most `most` items, each of which `reader` reads.
 
-    With a `step`, errors name the item by that word and its number from 0 on.
+    With a `step`, errors name the item by that word and its number, counted from 0.
     """
 
     def read(value: object) -> list[T]:

@@ -81,8 +81,8 @@ _Verdict = tuple[str, bool, str | None]
 class GammaFact:
     """The fact Pr >= 1 - `beta`, proved for a single gamma or for a range of gamma.
 
-    The range contains `gamma` and all greater numbers less than `to`, where None is infinity. `decided` is the
-    obligation that proves the fact, None if nothing is claimed or nothing was proved.
+    The range contains `gamma` and all greater numbers less than `to`, where None is infinity. For a single gamma, `to`
+    is None, too. `decided` is the obligation that proves the fact, None if nothing is claimed or nothing was proved.
     """
 
     gamma: Fraction

@@ -90,7 +90,7 @@ class AlignedExit(ShiftConditions):
     ) -> Iterator[dict[int, Fraction]]:
         """Yield extreme moves of the inputs in `slots` within `radius` by `distance`, which is "linf" or "l1".
 
-        If some shift satisfies the conditions for each of these moves, then some shift does so for every move to an
+        If for each of these moves some shift satisfies the conditions, then the same is true of every move to an
         adjacent input. An input that no real output depends on, and that all half-spaces depend on with one sign, moves
         only in the direction that makes half-spaces fail. With `widths`, the inputs lie in ranges of these widths by
         slot, and the distance may also be "hamming".
@@ -458,7 +458,7 @@ class _Exploration:
     # --- ways -----------------------------------------------------------------------------------------
 
     def _ways_from(self, head: int | None) -> tuple[HeadPath, ...]:
-        """Return the paths from head number `head` through one iteration, and those from there on past the loop.
+        """Return the paths from head number `head` through one iteration, and those from that head past the loop.
 
         If `head` is None, return the paths from the start to the loop.
         """

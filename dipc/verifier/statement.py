@@ -201,7 +201,7 @@ _PARTS = (*_OF_ACCURACY[:-1], *_OF_PRIVACY)
 def read_intervals(text: str) -> tuple[Interval, ...]:
     """Return the intervals that `text` lists, such as `(0, 1/2], [2, inf)`.
 
-    A number is an interval with one point. Raises UnusableArgument if `text` is neither.
+    The text may also be a number, which is read as an interval with one point. Raises UnusableArgument for other text.
     """
     plain = text.replace(" ", "").replace("∞", "inf").replace("∪", ",")
     parts: list[str] = []
@@ -320,7 +320,7 @@ MOST_INPUTS = 2_000
 
 
 def domain_size(machine: Machine) -> int | None:
-    """Return the number of inputs of `machine`; None if an input is real or int, or if they are too many to count."""
+    """Return the number of inputs of `machine`; None if an input is real or int, or if there are too many to count."""
     sizes = [
         2 if slot.type == "bool" else len(slot.type) if isinstance(slot.type, frozenset) else None
         for slot in machine.declared("input")
@@ -594,7 +594,7 @@ class OfInputs(OfAccuracy):
 
     `kinds` names the types of the inputs, such as "real and int", and `counts` has the number of classes by verdict.
     `witnesses` are inputs that refute the claim, and `varying` the constants that change with m. With a `parameter`, a
-    pair (name of m, its least value), the theorem is about every m from that value on.
+    pair (name of m, its least value), the theorem is about every m at or above that value.
     """
 
     kinds: str
@@ -852,7 +852,8 @@ class OfAllPairs(OfPrivacy):
     """The theorem about all pairs of adjacent real inputs.
 
     `adjacent` is a distance and a radius. With a `parameter`, a pair (name of a constant, its least value), the theorem
-    is about every value of the constant from the least one on. `number` is the value of the constant in the program.
+    is about every value of the constant at or above the least one. `number` is the value of the constant in the
+    program.
     """
 
     adjacent: tuple[str, Fraction]

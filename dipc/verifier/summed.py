@@ -62,7 +62,7 @@ class Mass:
         raise NotDerived("discrete Gaussian noise is compared with noise that is not on integers")
 
     def reach(self, eps: Fraction, bits: int, *, on_disk: bool) -> int:
-        """Return a K with Pr[|N| > K] <= 2^-`bits` for this noise N at every eps from `eps` on.
+        """Return a K with Pr[|N| > K] <= 2^-`bits` for this noise N at all values of eps that are at least `eps`.
 
         With `on_disk`, the K is large enough for lemma N8 on disks around these eps, too.
         """

@@ -49,7 +49,7 @@ class Surroundings:
     _kept: dict[object, Sequence[tuple[Path, Sequence[tuple[Affine | Fraction, ...]]]]] = field(default_factory=dict)
 
     def require_near(self, stated: object, part: Sequence[Guard]) -> None:
-        """Raise Rejected unless `stated` is an input with another answer than u, nearer to u than alpha, for every u.
+        """Raise Rejected unless `stated` gives every u an input nearer than alpha that has another answer.
 
         The inputs u are all those of the path that satisfy the guards `part`, which may also contain alpha. The JSON
         value `stated` gives an input in terms of u and alpha.

@@ -80,7 +80,7 @@ def _density(x: int, bits: int) -> tuple[Pair, int]:
 def _distribution(x: int, density: Pair, fine: int, bits: int) -> Pair:
     """Return an enclosure of Φ(x·2^-bits) in units of 2^-bits, for the integer `x`.
 
-    Φ(x) = 1/2 + φ(x)·Σ x^(2n+1)/(1·3·...·(2n+1)), whose terms have one sign. `density` encloses φ, in units of
+    Φ(x) = 1/2 + φ(x)·Σ x^(2n+1)/(1·3·...·(2n+1)), whose terms have the same sign. `density` encloses φ, in units of
     2^-`fine`; x counts units of 2^-`bits`.
     """
     size = abs(x)
@@ -272,8 +272,8 @@ class Expansion:
     ) -> Series:
         """Return the series of Φ((start + slope·u)/√variance), or of φ with `density`.
 
-        The error bound of the series also holds if the numerator differs from `start` + `slope`·u by at most `away`.
-        The numerator is divided by √`variance`. Raises NotShown if `slope` is too large.
+        The error bound of the series also holds for Φ(y/√`variance`), or φ, for every y that differs from `start` +
+        `slope`·u by at most `away`. Raises NotShown if `slope` is too large.
         """
         bits = self.bits
         low, high = root_ends(1 / variance, bits + 8)

@@ -45,7 +45,8 @@ class Weights:
     def from_steps(steps: Sequence[Sequence[tuple[int, Closed]]], budget: Budget) -> Weights | None:
         """Return the arithmetic of the weights in `steps`, lists of (goal, weight) by state.
 
-        Charges its work to `budget`. Return None if the exponents or denominators are too many or too long.
+        Charges its work to `budget`. Return None if there are too many exponents or denominators, or if they are too
+        long.
         """
         distinct = {id(weight): weight for row in steps for _, weight in row}
         budget.spend(sum(map(len, steps)) + 20 * len(distinct))

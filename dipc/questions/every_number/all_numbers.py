@@ -109,11 +109,11 @@ class _Numbers:
 
 @frozen
 class NumberResult(ClassResult):
-    """The result about one m, or about all m from some m on.
+    """The result about one m, or about all m beyond some number.
 
     `singly` pairs each m that was decided on its own with the results for its classes. The fields `start` and `union`
     are set in the last result only. Its last row is about all m >= `start`, and `union` is the proof of that row. The
-    field `union` is None if the row is undecided, or proved in another way than by a union bound.
+    field `union` is None if the row is undecided, or proved without a union bound.
     """
 
     singly: tuple[tuple[int, tuple[ClassResult, ...]], ...] = field(default=(), compare=False, repr=False)
@@ -236,10 +236,10 @@ class AllNumbers(Source):
             return _Numbers(least, start, None, undecided.reason, union)
 
     def _unit(self, union: UnionBound, start: int) -> tuple[Unit, int]:
-        """Return (unit, first m), where the unit's variable e makes beta a polynomial in m from the first m on.
+        """Return (unit, first m), where the unit's variable e makes beta a polynomial in m for all m >= the first m.
 
-        If `lesser` of the unit is true, the polynomial is only a lower bound of beta. The first m is at least `start`,
-        and from it on no rate of noise, as a multiple of e, falls as m grows. `union` has the rates as functions of m.
+        If `lesser` of the unit is true, the polynomial is only a lower bound of beta. The first m is at least `start`.
+        From there, no rate of noise, as a multiple of e, falls as m grows. `union` has the rates as functions of m.
         Raises NotUniform if no variable that is tried has these properties.
         """
         refused: NotUniform | None = None

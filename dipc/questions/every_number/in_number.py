@@ -118,20 +118,20 @@ class RationalFunction:
         return to_fraction(self.numerator(flint.fmpq(number))) / to_fraction(self.denominator(flint.fmpq(number)))
 
     def has_sign_from(self, start: int) -> bool:
-        """Return True only if the function is defined and not 0 for every m from `start` on."""
+        """Return True only if the function is defined and not 0 for every m >= `start`."""
         return bool(sign_from(self.numerator, start) and sign_from(self.denominator, start))
 
     def is_positive_from(self, start: int) -> bool:
-        """Return True only if the function is positive for every m from `start` on."""
+        """Return True only if the function is positive for every m >= `start`."""
         return sign_from(self.numerator, start) * sign_from(self.denominator, start) > 0
 
     def is_nonnegative_from(self, start: int) -> bool:
-        """Return True only if the function is at least 0 for every m from `start` on."""
+        """Return True only if the function is at least 0 for every m >= `start`."""
         signs = sign_from(self.numerator, start, zero=True), sign_from(self.denominator, start)
         return self.is_zero() or signs[0] * signs[1] > 0
 
     def supremum_from(self, start: int) -> Fraction | None:
-        """Return the greater of 0 and the supremum over m from `start` on; None if it is infinite or not known."""
+        """Return the greater of 0 and the supremum over m >= `start`; None if it is infinite or not known."""
         before = Fraction(0)
         for number in range(start, start + _LATER):
             if self.never_falls_from(number):
@@ -147,7 +147,7 @@ class RationalFunction:
         return None
 
     def never_falls_from(self, start: int) -> bool:
-        """Return True only if the function is defined and nondecreasing for m from `start` on."""
+        """Return True only if the function is defined and nondecreasing for m >= `start`."""
         slope = self.numerator.derivative() * self.denominator - self.numerator * self.denominator.derivative()
         return bool(sign_from(self.denominator, start)) and (not slope or sign_from(slope, start, zero=True) > 0)
 

@@ -5,7 +5,7 @@ An output that says which query was chosen,
     output o : {0..m} = 0;   for i in 1..m do ... o <- i; exit ... end,
 
 becomes the array `output o[1..m] : bool = false`, and `o <- i` becomes `o[i] <- true`, in the program and in its ideal.
-An answer `o <- i + c` with one number c is an index as well: that of a loop from low + c on.
+An answer `o <- i + c` with one number c is an index as well: that of a loop that begins at low + c.
 
 **Conditions.** On each path, o first holds one number that is not an index. It is assigned at most one index, by a loop
 whose variable it is, and the path then exits before the next iteration without assigning o again. All these loops have

@@ -603,7 +603,7 @@ class Rates:
     divisors: tuple[RationalFunction, ...]
 
     def require_positive(self, start: int, parameter: str) -> None:
-        """Raise NotUniform unless each rate is proved to be positive for every m from `start` on.
+        """Raise NotUniform unless each rate is proved to be positive for every m >= `start`.
 
         `parameter` is the name of m in the message.
         """

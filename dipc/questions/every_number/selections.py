@@ -13,8 +13,8 @@ A program can say the same in other ways, as the translation of a Python functio
 
 1. **Listed values.** A first loop draws every noisy[k] <- D(q[k]), a second one compares them. Each element is read at
    its own index alone, and draws are independent, so that each can be drawn where it is compared.
-2. **The first value in the loop.** A loop from c on replaces the best value if there is none yet (the condition is `not
-   given or z > best`), or at its first index (`k = c or z > best`).
+2. **The first value in the loop.** A loop that begins at c replaces the best value if there is none yet (the condition
+   is `not given or z > best`), or at its first index (`k = c or z > best`).
 3. **Comparisons with the listed best.** `noisy[k] > noisy[who]` compares with the value at the answer so far.
 4. **Draws around 0** with the query added afterwards, and an answer that is copied to the output in the end.
 

@@ -31,7 +31,7 @@ is, and s >= 0. Then Pr[N + s < 0] does not grow when a rate grows.
 1. Let x·Z be the noise whose rate grows, with the scale x and Z symmetric. Let Y be the sum of the other noises, with
    the distribution function F and the density f, which is symmetric and unimodal (Wintner).
 2. Pr[Y + x·Z + s < 0] = ∫_{z > 0} (F(-s - x·z) + F(-s + x·z))·dPr[Z].
-3. The derivative by x is an integral of z·(f(-s + x·z) - f(-s - x·z)) >= 0, as |s - x·z| <= |s + x·z|.
+3. The derivative with respect to x is an integral of z·(f(-s + x·z) - f(-s - x·z)) >= 0, as |s - x·z| <= |s + x·z|.
 
 An event with two sides, |N + a| <= b with slacks that are not negative, fails on one side or on the other. One-sided
 noise E >= 0 may also occur in an event. A greater rate makes E smaller, which helps an event with the term -E. It harms
@@ -113,7 +113,7 @@ class Sum:
 
 
 def plus(left: Sum, right: Sum) -> Sum:
-    """Return the sum of the bounds `left` and `right`, for m from the greater `once` on."""
+    """Return the sum of the bounds `left` and `right`, for m >= the greater `once`."""
     if left.once > right.once:
         left, right = right, left
     # fixed + (m - once)·repeated = fixed + (later - once)·repeated + (m - later)·repeated
@@ -125,8 +125,8 @@ def sums(automaton: Automaton[AgreeingStep], low: int, paths: int) -> frozenset[
     """Return bounds for a loop from `low` to m with the runs `automaton`; at each input one of them bounds the error.
 
     Each path that visits no head twice gives its events as the fixed part of a bound. A longer run repeats iterations
-    between its heads, so that there is one bound for each such iteration. A bound is valid for all m from its `once`
-    on, at any eps. Raises NotUniform if no run agrees with the ideal, LimitReached past `paths` paths.
+    between its heads, so that there is one bound for each such iteration. A bound is valid for all m >= its `once`, at
+    any eps. Raises NotUniform if no run agrees with the ideal, LimitReached past `paths` paths.
     """
     sums: set[Sum] = set()
     cycles = _iterations_on_cycles(automaton)
@@ -183,9 +183,9 @@ def _sorted(terms: tuple[Event, ...]) -> tuple[Event, ...]:
 
 @frozen
 class UnionBound:
-    """A bound of the error for every m from `start` on: the greatest of `sums`.
+    """A bound of the error for every m >= `start`: the greatest of `sums`.
 
-    The claim is about m from `least` on. If rates of noise depend on m, the noises in `sums` have marks instead, and
+    The claim is about every m >= `least`. If rates of noise depend on m, the noises in `sums` have marks instead, and
     `rates` has the rate of each mark.
     """
 
@@ -538,7 +538,7 @@ class CoefficientInequality(BoundEvidence):
 
 @frozen
 class UnionEvidence:
-    """A proof that the claim holds for every m from `start` on, by inequalities between coefficients.
+    """A proof that the claim holds for every m >= `start`, by inequalities between coefficients.
 
     `inequalities` has each inequality with its obligation. If `trivial` is a number, the inequalities are only about
     values of the variable above it. For values up to `trivial`, beta is at least 1, by the obligations `above_one`.
@@ -554,7 +554,7 @@ class UnionEvidence:
 
 @frozen
 class UnionProof:
-    """A search for a proof that bounds of the error are at most beta, for every m from some start on.
+    """A search for a proof that bounds of the error are at most beta, for every m >= some start.
 
     `sums` are the bounds. With the rates of noise at m = start, they also bound the error for every greater m. `beta`
     maps a start to the coefficients of beta, by power of m - start. Bounds and beta are functions of a variable such as
@@ -587,7 +587,7 @@ class UnionProof:
                 yield obligation, CoefficientInequality(start, total, power)
 
     def prove(self, start: int) -> Asking[UnionEvidence | None]:
-        """Return a proof of the claim for every m from `start` on, or from one of the next few numbers on.
+        """Return a proof of the claim for every m >= `start`, or for every m >= n with an n a little above `start`.
 
         The result is None if no proof is found. Raises NotUniform if beta is not a polynomial in m.
         """
@@ -627,7 +627,7 @@ class UnionProof:
         return worst
 
     def _tried(self, start: int) -> Asking[Fraction | None]:
-        """Return the first number of `_TRIED` from which on all inequalities for m >= `start` hold, or None.
+        """Return the first number of `_TRIED` beyond which all inequalities for m >= `start` hold, or None.
 
         The numbers are values of the variable, such as eps. They replace the number that `_failing` returns if it knows
         none.

@@ -125,7 +125,7 @@ def _plain(number: Fraction) -> Fraction | int:
 def parse_adjacency(text: str, program: CoreProgram) -> Adjacency:
     """Parse `text`, a distance such as `linf:1` or the path of a CSV file of pairs.
 
-    Raises DiagnosticError for other texts, and for a distance that is not defined for the inputs of `program`.
+    Raises DiagnosticError for other strings, and for a distance that is not defined for the inputs of `program`.
     """
     if not isinstance(text, str):  # of a caller that no type checker has seen
         raise bad_input("E1405", f"an adjacency is a text, not {text!r:.40}", *_NOTES)
@@ -404,7 +404,7 @@ def _pairs_among(given: FiniteInputs | Table, adjacency: Neighborhood, program: 
 
 
 def no_pair(adjacency: Adjacency) -> DiagnosticError:
-    """Return the error that no two inputs are adjacent by `adjacency`."""
+    """Return the error saying that no two inputs are adjacent by `adjacency`."""
     note = "a claim about no pair would hold trivially: give inputs that are adjacent"
     return bad_input("E1408", f"no two of the inputs are adjacent by {adjacency}", note)
 

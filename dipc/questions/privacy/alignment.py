@@ -62,10 +62,10 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 class AlignedExit:
     """One exit of a program, in terms of noises with mean 0 and of real and int inputs.
 
-    Noises have the keys 0, 1, …, inputs the keys from `first_input` on. The exit is reached if no form of `slacks` is
-    negative. `reals` are its real and int outputs, as (slot, form), and `state` has the finite outputs. `rates` are the
-    rates of the noises by key, and `whole` the keys of integer noises. Exits with the same `likeness` give the same
-    finite outputs, and draw noises of the same laws after choices with the same probabilities.
+    Noises have the keys 0, 1, …, and the keys of inputs begin at `first_input`. The exit is reached if no form of
+    `slacks` is negative. `reals` are its real and int outputs, as (slot, form), and `state` has the finite outputs.
+    `rates` are the rates of the noises by key, and `whole` the keys of integer noises. Exits with the same `likeness`
+    give the same finite outputs, and draw noises of the same laws after choices with the same probabilities.
     """
 
     state: ExitState
@@ -174,7 +174,7 @@ def aligned_exits(
 
 
 class Emptiness:
-    """A test whether inequalities of noises and inputs hold with probability 0 at every input.
+    """A test of whether inequalities of noises and inputs hold with probability 0 at every input.
 
     Inequalities with a continuous noise are made strict first: given the other noises and the inputs, equality needs a
     single value of this noise. `asked` counts the tests.
@@ -375,8 +375,8 @@ def integer_cost(aligned: AlignedExit, move: Point, limits: Limits, onto: Aligne
     """Return the least cost of a shift for `move`, in multiples of eps; None if there is no shift.
 
     The shift leads from the exit `aligned` into the exit `onto`, by default into `aligned` itself. Integer noises shift
-    by integers. `move` has the steps of the inputs by key. Raises Undecided, also for more branches than `limits`
-    allows.
+    by integers. `move` has the steps of the inputs by key. Raises Undecided if no least cost is found, for example with
+    more branches than `limits` allows.
     """
     slacks, equations = ([item.with_values(move) for item in halves] for halves in aligned.changes(onto))
     if not aligned.whole:
@@ -404,8 +404,9 @@ def pivot_cost(
 
     A pivot is a noise whose shift depends on the other noises. The `exits` have equal likeness and `count` real inputs,
     which move to inputs adjacent by `within`. `joined` has systems of half-spaces over the keys of the inputs and of
-    their moves; only pairs of inputs that satisfy one of the systems are covered. `is_empty` tests whether inequalities
-    have probability 0. Raises LimitReached, NotConfirmed.
+    their moves; only pairs of inputs that satisfy one of the systems are covered. `is_empty` decides whether
+    inequalities have probability 0. Raises LimitReached past a limit, and NotConfirmed if a linear program is not
+    confirmed.
     """
     first = exits[0].first_input + count
     moves = convex_moves(within, range(first, first + count))
@@ -428,8 +429,8 @@ def pivot_cost(
 class _Pivot:
     """A pivot: a noise whose shift may depend on the other noises, while these are not shifted.
 
-    Forms name each unknown by an integer key. The pivot has the key `key`. The `count` inputs have the keys from
-    `first_input` on, and the moves of the inputs have the next `count` keys.
+    Forms name each unknown by an integer key. The pivot has the key `key`. The `count` inputs have keys that begin at
+    `first_input`, and the moves of the inputs have the next `count` keys.
     """
 
     key: int
@@ -441,8 +442,9 @@ class _Pivot:
     ) -> Fraction | None:
         """Return the largest |t| of the pivot's shift t between any two of `exits`, over all moves in the set `within`.
 
-        `within` has the half-spaces of the inputs' moves, and `is_empty` tests whether half-spaces have probability 0.
-        The result is None if shifting this noise alone does not lead from every exit into exits with the same outputs.
+        `within` has the half-spaces of the inputs' moves, and `is_empty` decides whether half-spaces have probability
+        0. The result is None if shifting this noise alone does not lead from every exit into exits with the same
+        outputs.
         """
         others = [[item for item in each.slacks if not item.coefficient(self.key)] for each in exits]
         if not all(is_empty([*one, *two]) for one, two in combinations(others, 2)):

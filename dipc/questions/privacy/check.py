@@ -383,7 +383,7 @@ class PrivacyQuestion:
     def decide(self, claim: PrivacyClaim) -> PrivacyReport:
         """Decide whether `claim` holds.
 
-        Raises DiagnosticError if the program was read for other eps than those of the claim.
+        Raises DiagnosticError if the program was read for eps other than those of the claim.
         """
         self.require_meaning(claim.intervals)
         if claim.irrational is not None:

@@ -7,7 +7,7 @@ At pairs whose outputs cannot be listed, shifts of the noises give an upper boun
 at pairs, may refute a smaller bound.
 
 **Finite inputs** whose values are numbers are treated as real inputs. A bound for all adjacent real inputs holds for
-the values of the domains. Counterexamples are searched among these values.
+the values of the domains. Counterexamples are searched for among these values.
 
 **Lower bounds.** For large eps the probability of an exit at an input u is of the order of e^(-E·eps), where E is the
 least cost of noises that reach the exit. The dual solution of the worst shift bounds E at u + d from below, where d is

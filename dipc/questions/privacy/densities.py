@@ -31,10 +31,10 @@ which tests may toss a coin. Then a pair that moves every c_i as far as any pair
    fall as |v| grows, so a greater move is the better experiment.
 3. This remains so next to independent other experiments (Blackwell). So all divergences grow with each |v_i|.
 
-For L1, several c_i may move a little each. Let all N_i have one law, up to their scales if a scale may be any number.
-Let each input be part of one c_i alone. Let w_i be |v_i| divided by the scale of N_i, and w their sum. Then a pair in
-which one input moves alone, the one with the greatest w, is the worst. It suffices that telling N from N + w, for one
-noise of the law, is the better experiment than telling all N_i from all N_i + w_i:
+For L1, several c_i may move a little each. Let all N_i have the same law, up to their scales if a scale may be any
+number. Let each input be part of one c_i alone. Let w_i be |v_i| divided by the scale of N_i, and w their sum. Then a
+pair in which one input moves alone, the one with the greatest w, is the worst. It suffices that telling N from N + w,
+for one noise of the law, is the better experiment than telling all N_i from all N_i + w_i:
 
 1. Move in two steps, w_1 and then w_2.
 2. A test of size α that sees only the data of the first step has at most the power f_1(α). A test that sees the data of
@@ -42,7 +42,7 @@ noise of the law, is the better experiment than telling all N_i from all N_i + w
 3. For a single noise, f_2(f_1(α)) is the power for w_1 + w_2, as the best tests of all shifts are the same thresholds.
 
 If outputs depend on the inputs only through comparisons without noise, these cut the inputs into finitely many cells,
-each with one law. One pair for each two cells with adjacent inputs then decides for all pairs.
+each with one law. One pair for any two cells with adjacent inputs then decides for all pairs.
 """
 
 from __future__ import annotations
@@ -778,8 +778,8 @@ class _Alike:
 
     `ours` has the densities in the exits at the first input, `theirs` those at the second. The other outputs are the
     finite ones and those without noise; `key` has their values. Among the outputs with a density, `moving` are the
-    indices of those whose law differs between the inputs. The rest have one law at both inputs, and are independent of
-    them.
+    indices of those whose law differs between the inputs. The rest have the same law at both inputs, and are
+    independent of them.
     """
 
     key: _Key
@@ -1047,11 +1047,11 @@ def _farthest(moves: Sequence[Move], forms: Sequence[Mapping[int, Fraction]]) ->
 
 
 def _pairs_of_cells(states: Sequence[ExitState], program: Program, within: Neighborhood) -> Pairs:
-    """Return pairs of inputs adjacent by `within`, among them one for each two sets of inputs that have different laws.
+    """Return pairs of inputs adjacent by `within`, including one for every two sets of inputs with different laws.
 
-    The inputs of a set have the same results of all comparisons of inputs in the exits `states` of `program`. For each
-    two sets there is one pair in both orders; two sets without adjacent inputs are left out. Raises LimitReached, or
-    OutsideFragment if all laws are the same or moves are unbounded.
+    The inputs of a set have the same results of all comparisons of inputs in the exits `states` of `program`. For every
+    two sets there is one pair in both orders; two sets without adjacent inputs are left out. Raises LimitReached past a
+    limit, and OutsideFragment if all laws are the same or moves are unbounded.
     """
     count, place = len(program.core.inputs), {slot: n for n, slot in enumerate(program.core.inputs)}
     guards = dict.fromkeys(item.guard for state in states for item in state.guards.items)

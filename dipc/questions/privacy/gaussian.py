@@ -14,9 +14,9 @@ the Rényi divergence of order a is a·μ²/2, and the least ρ of zCDP is μ²/
 2. As x² - y² = -2b, e^b·φ(y) = φ(x).
 3. As Φ(y) <= φ(y)/|y| and |y| > K/D, K·e^b·Φ(y) <= φ(x)·K/|y| < D·φ(x). ∎
 
-If μ is the same for all eps, δ falls with eps, as its derivative by b is -e^b·Φ(y); it is constant if K = 0. As a
-function of μ, δ grows: its derivative is φ(μ/2 - b/μ). So the worst move is the one with the greatest μ. As μ is convex
-in d, this is a vertex of the adjacent moves.
+If μ is the same for all eps, δ falls with eps, as its derivative with respect to b is -e^b·Φ(y); it is constant if K =
+0. As a function of μ, δ grows: its derivative is φ(μ/2 - b/μ). So the worst move is the one with the greatest μ. As μ
+is convex in d, this is a vertex of the adjacent moves.
 
 **Integers.** Let one output have discrete Gaussian noise N and move by an integer t > 0. The ratio of the masses at k,
 e^{(t² - 2·k·t)/(2σ²)}, falls with k. So the worst set is all integers up to some k, and with F(k) = Pr[N <= k]

@@ -78,7 +78,7 @@ class DeltaPiece(Record):
 class LeastDelta(PrivacyAnswer):
     """The least delta for a budget, over `pairs` ordered pairs of inputs.
 
-    `budget` and the intervals `eps` are texts. `pieces` are the closed forms of the least delta in the order of eps;
+    `budget` and the intervals `eps` are strings. `pieces` are the closed forms of the least delta in the order of eps;
     None if there are too many. `supremum` is an enclosure of its supremum over the intervals. The supremum is at
     `place`: an enclosed eps, or one of the words "0+", "inf" and "everywhere". `attained` is True if the least delta
     attains its supremum, False if it only approaches it, and None if this is not known. `where` is a pair with a set of
@@ -307,7 +307,7 @@ class TableLaws(Laws):
         return self._largest_divergence(moments, self.pairs, order, eps, digits)
 
     def outputs_at(self, pair: tuple[int, int], answers: Iterable[int]) -> OutputsAtPair:
-        """Return the set `answers` at `pair`, as texts of the inputs and outputs."""
+        """Return the set `answers` at `pair`, with inputs and outputs as strings."""
         return OutputsAtPair(*self.pairs.texts(self.subject.program, pair), tuple(map(self.table.texts, answers)))
 
     def outputs_of(self, excess: Excess[_Value] | None) -> OutputsAtPair | None:
@@ -321,10 +321,10 @@ class TableLaws(Laws):
     def refuted(
         self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim, failure: Counterexample
     ) -> PrivacyCounterexample:
-        """Return the counterexample to `claim` with the set `answers`, too likely at the first input of `pair`.
+        """Return the counterexample to `claim` that consists of the `pair` and the set `answers`.
 
-        The failed obligation of `failure` has the allowed probability as its bound, so `failure.probability` is the
-        allowed one.
+        The set is too likely at the first input of the pair. The failed obligation of `failure` has the allowed
+        probability as its bound, so `failure.probability` is the allowed one.
         """
         return counterexample_of(failure, self._sides(pair, answers, claim), claim)
 
@@ -536,7 +536,7 @@ class ShiftLaws(Laws):
         raise self._refusal("--profile")
 
     def _refusal(self, option: str) -> DiagnosticError | LimitReached:
-        """Return the error that the option `option` needs pairs that can be listed.
+        """Return the error saying that the option `option` needs pairs that can be listed.
 
         The message says whether there are infinitely many pairs, or too many.
         """

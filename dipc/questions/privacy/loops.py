@@ -11,7 +11,7 @@ imposes. Then it maps the noises on this path into those on the path at the othe
 shift of X by t shifts the centered noise by t - d, and its cost is c·|t - d|. So a value that is carried on may have
 been drawn around an input of its iteration.
 
-**Guards.** Comparisons of the inputs of an iteration without noise cut these inputs into finitely many cells. For each
+**Guards.** Comparisons of the inputs of an iteration without noise cut these inputs into finitely many cells. For every
 two cells γ and γ' with adjacent inputs, each path through γ is matched with its own path through γ'. Matched paths have
 the same answers, noises and heads. The second has only inequalities of the first, up to terms in the inputs. A shift
 leads from one path into the other. The pairs of inputs in two such cells form a polyhedron. The conditions that the
@@ -473,7 +473,7 @@ def _greatest(ratios: Sequence[RationalFunction], least: int) -> list[RationalFu
 
 @frozen
 class LoopCost:
-    """A bound of the loss for every m from `least` on.
+    """A bound of the loss for every m >= `least`.
 
     The loss is at most eps times the greatest of the `bounds` for m. Some m may have better plans of shifts: `alone`
     gives the bound of the best plan for one m; None if none exists. `proof` names the proof in reports.
@@ -554,9 +554,9 @@ def loop_cost(
     """Return the cost of the cheapest plan of shifts found, for all real inputs adjacent by `within`.
 
     `paths` are the paths of the loop. If `rates` is given, rates of noises in the paths are marks, and it maps each
-    mark to its function of m. None if no plan gives a bound. `within` is not HAMMING, and all rates are positive from m
-    = `least` on. Raises NotUniform for adjacent inputs whose paths do not match, LimitReached for more paths than
-    `limits` allows, NotConfirmed.
+    mark to its function of m. None if no plan gives a bound. `within` is not HAMMING, and all rates are positive for m
+    >= `least`. Raises NotUniform for adjacent inputs whose paths do not match, and LimitReached for more paths than
+    `limits` allows. Raises NotConfirmed if a linear program is not confirmed.
     """
     if not all(isinstance(solution(_pairs(own, cells, within)), Infeasible) for own, cells in paths.unmatched):
         raise NotUniform("inputs are compared without noise, and no shift leads from one outcome to the other")
@@ -600,7 +600,7 @@ def extremum_cost(paths: LoopPaths, rates: Rates | None, within: Neighborhood, l
 
     The extremum is the greatest, or least, of the noisy values in all iterations. `paths` are the paths of the loop. If
     `rates` is given, rates of noises in the paths are marks, and it maps each mark to its function of m. `within` is
-    not HAMMING, and all rates are positive from m = `least` on.
+    not HAMMING, and all rates are positive for m >= `least`.
     """
     if len(paths.steps.before) != 1 or len(paths.steps.iterations) != 1 or paths.unmatched:
         return None
@@ -691,7 +691,7 @@ def _distance(ratio: Fraction, candidates: Sequence[Change], moved: Change, with
 
 
 def _steps(paths: LoopPaths, within: Neighborhood, shared: Point, start: _Place) -> Iterator[_Step]:
-    """Yield all steps that runs of the loop `paths` can take from `start` on, with extreme moves of the inputs.
+    """Yield all steps that runs of the loop `paths` can take after `start`, with extreme moves of the inputs.
 
     Moves lead to inputs adjacent by `within`. `shared` is the move of the inputs that all iterations share; it is the
     same in all steps.
@@ -924,7 +924,7 @@ class _Units:
 
 @dataclass(slots=True)
 class _Plan:
-    """A plan of shifts, being searched: a linear program whose solutions are shifts of noises that bound the loss.
+    """A plan of shifts, as a linear program whose solutions are shifts of noises that bound the loss.
 
     `units` has the functions of m in which costs are measured, and `low` is the loop's first index. `system` has the
     inequalities between unknowns. `unknowns` maps a description of each unknown, a word with indices, to its number.

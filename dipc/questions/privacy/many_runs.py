@@ -1,4 +1,4 @@
-"""The least delta of runs whose answers are too many to list, at one eps, by the distribution of their privacy loss.
+"""The least delta of runs with too many answers to list, at one eps, by the distribution of their privacy loss.
 
 The loss of an answer of all runs is the sum of the losses log(p/p') of its runs, which are independent. With loss L
 under the law at the first input, delta(b) = E[max(0, 1 - e^(b - L))], where e^-L is 0 for an output that is impossible
@@ -305,10 +305,10 @@ def _cut(masses: flint.arb_poly, least: float) -> tuple[int, flint.arb_poly]:
 class _Sum:
     """The distribution of the total loss of all `runs` at a pair of inputs: masses on the points `start` + j·`step`.
 
-    A mass a is the probability of a loss at the first input. `zeroth[j]` is the sum of all a from the point j on, and
-    `first[j]` that of all a·e^-loss. `infinite` is the probability of an infinite loss, and `rest` that of the losses
-    that were cut off. Numbers are balls of `precision` bits. `width` and `mean` say how far one run's losses were
-    changed to put them on the grid: at most, and on average.
+    A mass a is the probability of a loss at the first input. `zeroth[j]` is the sum of all a at the point j and beyond,
+    and `first[j]` that of all a·e^-loss. `infinite` is the probability of an infinite loss, and `rest` that of the
+    losses that were cut off. Numbers are balls of `precision` bits. `width` and `mean` say how far one run's losses
+    were changed to put them on the grid: at most, and on average.
     """
 
     start: flint.arb

@@ -1,4 +1,4 @@
-"""Lower bounds of a constant for all numbers of queries from some number on.
+"""Lower bounds of a constant for all large numbers of queries.
 
 **Words.** An output of n iterations is a word with one letter for each iteration. Let a block of p letters, at given
 inputs, be repeated k times. Let G be lim log(Pr)/eps of the word as eps tends to infinity, and G' the same at an
@@ -255,7 +255,7 @@ class _Word(PathRuns):
     ) -> tuple[Fraction, Fraction] | None:
         """Return (least cost of the noises in a repeated block of iterations, least cost of all other noises).
 
-        The block has `period` iterations from index `block` on. The cost of noises N is the sum of rate·|N|, in
+        The block has `period` iterations and begins at index `block`. The cost of noises N is the sum of rate·|N|, in
         multiples of `unit`, a function of m. Both numbers hold for all runs, however often they repeat the block.
         `total` is the cost of all noises when the block occurs once. The result is None if the costs are not known.
         """
@@ -294,8 +294,9 @@ class _Word(PathRuns):
     def cost_repeated(self, block: int, period: int, unit: RationalFunction) -> tuple[Fraction, Fraction] | None:
         """Return (cost of the noises in a block of iterations that a run can repeat, cost of the run's other noises).
 
-        The block has `period` iterations from index `block` on. The cost is Σ rate·|N| over the noises N, in multiples
-        of `unit`. Of all runs, the result is for one with the cheapest block; None if no run can repeat the block.
+        The block has `period` iterations and begins at index `block`. The cost is Σ rate·|N| over the noises N, in
+        multiples of `unit`. Of all runs, the result is for one with the cheapest block; None if no run can repeat the
+        block.
         """
         inside, after = range(block, block + period), range(block + period, self.count)
         costs = []
@@ -327,9 +328,9 @@ class _Word(PathRuns):
     def _heads_of(self, block: int, period: int) -> dict[Key, State] | None:
         """Return the states, by key, at the start of a repeated block of iterations.
 
-        Only states from which runs can end with the word are returned. The block has `period` iterations from index
-        `block` on. Of states with equal keys, the first one reached is kept. The result is None if a run may end in the
-        block. It is also None if a state is reached only through the block and has noises that the block draws.
+        Only states from which runs can end with the word are returned. The block has `period` iterations and begins at
+        index `block`. Of states with equal keys, the first one reached is kept. The result is None if a run may end in
+        the block. It is also None if a state is reached only through the block and has noises that the block draws.
         """
         if block >= len(self._heads):
             return None
@@ -381,8 +382,8 @@ class _Word(PathRuns):
     def _needed(self, heads: Mapping[Key, State], block: int, period: int) -> Mapping[Key, list[Affine]]:
         """Return, for each of the states `heads`, forms that are not negative there on any run with the word's outputs.
 
-        The states are those at the start of a repeated block of `period` iterations from index `block` on. In the
-        forms, the key of a noise is its position among those of the state's noises that later iterations read.
+        The states are those at the start of a repeated block of `period` iterations that begins at index `block`. In
+        the forms, the key of a noise is its position among those of the state's noises that later iterations read.
         """
         needed: dict[Key, list[Affine]] = {}
         inside, after = range(block, block + period), range(block + period, self.count)

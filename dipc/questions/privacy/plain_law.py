@@ -67,7 +67,7 @@ def _choice(exit_: Exit, output: int) -> tuple[Affine, _Choice] | None:
 
     The output is that with the slot `output` in `exit_`. Each noise in the output has one number: (a/c)², where a is
     its rate as Laplace noise and c its factor. None for exits with conditions, for probabilities that depend on eps,
-    and for other noise than Laplace noise.
+    and for noise other than Laplace noise.
     """
     state, value = exit_.state, exit_.state.outputs[output]
     if state.constraints.items or state.guards.items or not isinstance(value, Affine):
