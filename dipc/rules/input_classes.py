@@ -69,9 +69,9 @@ class InputClass:
       not hold.
 
     A class can represent `count` regions that an exchange of inputs maps into each other. It then has no `others` and
-    `rivals`, which would be too many. Instead, it has `sections`: each starts with some guards of the region, followed
-    by the conjunctions that could replace them. Det gives the answer of the region exactly where, in every section, one
-    of the conjunctions holds.
+    `rivals`, of which there would be too many. Instead, it has `sections`: each starts with some guards of the region,
+    followed by the conjunctions that could replace them. Det gives the answer of the region exactly where, in every
+    section, one of the conjunctions holds.
     """
 
     finite: Mapping[int, Value]
