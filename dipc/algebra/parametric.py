@@ -401,7 +401,7 @@ def divide(left: Selected, right: Selected) -> Selected:
 
 
 def power(value: Selected, exponent: int) -> Selected:
-    """The power of `value` with the exponent `exponent` >= 0. Raises TooLarge."""
+    """The power of `value` with the exponent `exponent` >= 0. Raises TooLarge if the result would be too large."""
     if isinstance(value, Parametric):
         return value.power(exponent)
     if exponent == 0:

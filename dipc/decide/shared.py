@@ -74,7 +74,7 @@ def rational_text(value: Fraction) -> str:
 
 
 def read_rational(text: str) -> Fraction:
-    """Return the rational that `rational_text` writes as `text`. Raises Unreadable."""
+    """Return the rational that `rational_text` writes as `text`. Raises Unreadable for other data."""
     numerator, _, denominator = text.partition("/")
     try:
         return Fraction(int(numerator, 16), int(denominator, 16) if denominator else 1)
@@ -90,7 +90,7 @@ def closed_text(value: Closed) -> str:
 
 
 def read_closed(text: str) -> Closed:
-    """Return the closed form that `closed_text` writes as `text`. Raises Unreadable.
+    """Return the closed form that `closed_text` writes as `text`. Raises Unreadable for other data.
 
     A denominator is assumed to be positive, as it was when it was written.
     """
@@ -127,7 +127,10 @@ def form_text(form: Closed | None, reason: str | None) -> str:
 
 
 def read_form(text: str) -> Closed | str:
-    """Return what `form_text` wrote as `text`: a closed form, or the reason why there is none. Raises Unreadable."""
+    """Return what `form_text` wrote as `text`: a closed form, or the reason why there is none.
+
+    Raises Unreadable for other data.
+    """
     try:
         form, reason = json.loads(text)
         result = read_closed(form) if reason is None else reason
@@ -201,7 +204,10 @@ def decision_text(decision: Decision) -> str:
 
 
 def read_decision(text: str, bound: ClosedForm | None) -> Decision:
-    """Return the decision that `decision_text` writes as `text`, with `bound` as its closed form. Raises Unreadable."""
+    """Return the decision that `decision_text` writes as `text`, with `bound` as its closed form.
+
+    Raises Unreadable for other data.
+    """
     try:
         verdict, example, failing, reason = _read(_SAID, json.loads(text))
         decision = Decision(verdict, bound, example, failing, reason)
@@ -226,7 +232,7 @@ def scope_json(scope: ClaimScope) -> Json:
 
 
 def read_scope(data: Any) -> ClaimScope:
-    """Return the scope that `scope_json` writes as `data`. Raises Unreadable."""
+    """Return the scope that `scope_json` writes as `data`. Raises Unreadable for other data."""
     try:
         where, reason = _read(tuple[tuple[FailureInterval, ...], str | None], data)
     except _MALFORMED as error:

@@ -362,13 +362,19 @@ def solution(system: Sequence[Halfspace], keys: Iterable[int] = ()) -> Point | I
 
 
 def contradiction(system: Sequence[Halfspace]) -> Weights | None:
-    """Weights that prove that no point satisfies `system`, or None if some point does. Raises NotConfirmed."""
+    """Weights that prove that no point satisfies `system`, or None if some point does.
+
+    Raises NotConfirmed if exact arithmetic does not confirm the solver's result.
+    """
     result = solution(system)
     return result.weights if isinstance(result, Infeasible) else None
 
 
 def implies(system: Sequence[Halfspace], question: Halfspace) -> bool:
-    """True if every point of `system` is in the half-space `question`. Both answers are proved. Raises NotConfirmed."""
+    """True if every point of `system` is in the half-space `question`. Both answers are proved.
+
+    Raises NotConfirmed if exact arithmetic does not confirm the solver's result.
+    """
     return contradiction([*system, question.complement()]) is not None
 
 
@@ -380,7 +386,8 @@ def minimum(
     The result is Infeasible if `system` has no point, and Unbounded if `form` has no lower bound on it. Otherwise it is
     Least, with a point at which the closure of `system` holds and `form` has the least value. This point is chosen by
     the forms of `then`: each is minimized among the points where all earlier forms are least, up to the first that has
-    no minimum. The point has a value for every key in `keys`. Raises NotConfirmed.
+    no minimum. The point has a value for every key in `keys`. Raises NotConfirmed if exact arithmetic does not confirm
+    the solver's result.
     """
     simplex = Simplex(system)
     start = _solution(simplex, system, keys)

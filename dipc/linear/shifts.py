@@ -44,7 +44,7 @@ def least_shift(
 
     The constraints on t are `inequalities`, taken with >=, and `equations`. The result is None if it is proved that no
     t satisfies them. Rates must not be negative, and every unknown must have one. The translation, and the proof that
-    none costs less, are both checked. Raises NotConfirmed.
+    none costs less, are both checked. Raises NotConfirmed if a check fails.
     """
     size = {key: 1 + max(rates, default=0) + index for index, key in enumerate(sorted(rates))}
     both = [half for item in equations for half in equation(item.coefficients, item.constant)]
@@ -106,7 +106,7 @@ def worst_shift(
     A move maps keys of unknowns to values. With these values, `inequalities` and `equations` are constraints on the
     translation t, whose cost is Σ `rates`[i]·|t[i]|. If no t satisfies them for some move, return that move and None.
     The least cost is convex in d, so the vertices of a polytope are enough for all moves in it. `moves` has at least
-    one item. Raises NotConfirmed.
+    one item. Raises NotConfirmed if exact arithmetic does not confirm the solver's result.
     """
     shifts: list[tuple[Point, Shift]] = []
     for move in moves:

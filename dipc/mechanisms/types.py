@@ -350,7 +350,7 @@ class Mixed(Exception):
 
 
 def common_kind(one: Kind, two: Kind) -> Kind:
-    """Return the kind that holds the values of both `one` and `two`. Raises Mixed."""
+    """Return the kind that holds the values of both `one` and `two`. Raises Mixed if no kind holds both."""
     none = one.none or two.none
     if one.base == "names" and not one.values:
         return replace(two, none=none)

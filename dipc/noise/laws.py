@@ -14,5 +14,8 @@ LAWS: tuple[Law, ...] = (LAPLACE, DISCRETE_LAPLACE, ONE_SIDED, GAUSSIAN, DISCRET
 
 
 def law_of(keyword: str) -> Law:
-    """Return the law whose noise is drawn by the word `keyword` of the language, such as Lap. Raises KeyError."""
+    """Return the law whose noise is drawn by the word `keyword` of the language, such as Lap.
+
+    Raises KeyError for other words.
+    """
     return {law.keyword: law for law in LAWS}[keyword]

@@ -559,7 +559,10 @@ class Interval:
 
 
 def read_intervals(value: object, most: int = MOST_INTERVALS) -> tuple[Interval, ...]:
-    """Read the list `value` of 1 to `most` disjoint intervals of eps in increasing order. Raises Rejected."""
+    """Read the list `value` of 1 to `most` disjoint intervals of eps in increasing order.
+
+    Raises Rejected for other values.
+    """
     intervals = tuple(Interval.read(item) for item in read.items(value, most))
     if not intervals:
         raise Rejected("it has no interval of eps")
@@ -621,7 +624,10 @@ class Claim:
 
     @staticmethod
     def read(value: object, constants: Mapping[str, Fraction]) -> Claim:
-        """Read `value`, the `claim` of a document; `constants` are the constants of its program. Raises Rejected."""
+        """Read `value`, the `claim` of a document; `constants` are the constants of its program.
+
+        Raises Rejected for other values.
+        """
         with in_step("claim"):
             expression = read.nullable(read.text)
             table: read.Table = {"alpha": expression, "beta": expression, "gamma": expression, "eps": read_intervals}

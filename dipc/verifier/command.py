@@ -104,7 +104,7 @@ def _reading_program(path: Path) -> Iterator[None]:
 
 
 def read_certificate(path: Path) -> str:
-    """Return the text of the file at `path`. Raises Unreadable."""
+    """Return the text of the file at `path`. Raises Unreadable if it cannot be read."""
     data = _read(path)
     try:
         return data.decode("utf-8")

@@ -431,7 +431,7 @@ class Source:
 
     @staticmethod
     def read(value: object) -> Source:
-        """Read `value`, the `program` of a document. Raises Rejected."""
+        """Read `value`, the `program` of a document. Raises Rejected for other values."""
         source = Source(
             *read.fields(
                 value,
@@ -462,7 +462,7 @@ class Table:
 
     @staticmethod
     def read(value: object) -> Table:
-        """Read `value`, the `table` of a document. Raises Rejected."""
+        """Read `value`, the `table` of a document. Raises Rejected for other values."""
         table = Table(
             *read.fields(
                 value,

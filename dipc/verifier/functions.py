@@ -351,7 +351,10 @@ def equal_closed(f: Closed, g: Closed, budget: Budget) -> bool:
 
 
 def read_ring(data: object) -> Ring:
-    """Read an exponential polynomial from `data`, the list of its terms [k, "q", "c"]. Raises Rejected."""
+    """Read an exponential polynomial from `data`, the list of its terms [k, "q", "c"].
+
+    Raises Rejected for other data.
+    """
     result: Ring = {}
     hashes = HashGuard()
     read_term = read.tuple_of(read.up_to(MOST_POWER), read.rational, read.rational)

@@ -563,7 +563,7 @@ def _normal_tails_are_positive(
 
 
 def read_sizes(value: object) -> tuple[int, int]:
-    """Read (accuracy in bits, number of terms of series) from the JSON `value`. Raises Rejected."""
+    """Read (accuracy in bits, number of terms of series) from the JSON `value`. Raises Rejected for other values."""
     accuracy, terms = read.tuple_of(read.up_to(MOST_BITS), read.up_to(MOST_TERMS))(value)
     if accuracy < 8 or terms < 2:
         raise Rejected("the accuracy must be at least 8, and the number of terms at least 2")

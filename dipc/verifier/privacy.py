@@ -33,7 +33,7 @@ class PrivacyClaim:
 
     @staticmethod
     def read(value: object) -> PrivacyClaim:
-        """Read `value`, the `claim` of a document. Raises Rejected."""
+        """Read `value`, the `claim` of a document. Raises Rejected for other values."""
         with in_step("claim"):
             budget, delta, _ = read.fields(value, {"budget": read.rational, "delta": read_closed, "eps": read.items})
             if budget < 0:
@@ -114,7 +114,7 @@ class Refuted:
 
     @staticmethod
     def read(value: object) -> Refuted:
-        """Read `value`, the `refuted` of a document. Raises Rejected."""
+        """Read `value`, the `refuted` of a document. Raises Rejected for other values."""
         table: read.Table = {
             "pair": read.natural,
             "outputs": read.listed(read.natural),

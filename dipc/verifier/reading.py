@@ -319,7 +319,10 @@ def text(value: object) -> str:
 
 
 def rational(value: object) -> Fraction:
-    """Parse `value`, the text of a rational number in lowest terms such as `-1` or `1/3`. Raises Rejected."""
+    """Parse `value`, the text of a rational number in lowest terms such as `-1` or `1/3`.
+
+    Raises Rejected for other values.
+    """
     if not isinstance(value, str):
         raise Rejected(f"a rational number as text is expected, not {_kind(value)}")
     return _short_rational(value) if len(value) <= _SHORT else _rational(value)
@@ -481,7 +484,7 @@ def fields(value: object, table: Table, optional: Table | None = None) -> list[A
 def variant(value: object, name: str, tables: Mapping[str, Table]) -> tuple[str, list[Any]]:
     """Return (kind, values of the other fields) of the object `value`, whose field `name` states its kind.
 
-    `tables` has, by kind, the readers of the other fields. Raises Rejected.
+    `tables` has, by kind, the readers of the other fields. Raises Rejected for other values.
     """
     given = by_name(anything)(value)
     kind = one_of(*tables)(given.get(name))
@@ -492,7 +495,7 @@ def coefficients(value: object, *, any_number: bool = False) -> dict[int, Fracti
     """Return coefficients by the index of their variable, from the list `value` of pairs [index, rational number].
 
     Each variable occurs at most once. The indices are natural numbers; with `any_number`, negative integers are
-    allowed, too. Raises Rejected.
+    allowed, too. Raises Rejected for other values.
     """
     numbers: dict[int, Fraction] = {}
     for item in items(value):

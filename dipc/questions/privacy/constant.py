@@ -821,8 +821,8 @@ def _allowed_starts(program: Program, costly: Costly, choices: _Choices, moves: 
     """Yield (noises and inputs by key, u, u') for inputs u and u' of `program` that differ by the move of an exit.
 
     `costly` has the exit and its move, and each pair is yielded in both orders. Both inputs satisfy `requires`, a union
-    of convex sets that `moves` describes. For each two of the sets, the pair with the least cost of noises comes first.
-    `choices` has the allowed values of each finite input.
+    of convex sets that `moves` describes. For every two of the sets, the pair with the least cost of noises comes
+    first. `choices` has the allowed values of each finite input.
     """
     keys = [costly.exit.first_input + position for position in range(len(program.inputs))]
     move = {place: costly.move.get(key, _ZERO) for place, key in enumerate(keys)}

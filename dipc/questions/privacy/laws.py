@@ -246,7 +246,7 @@ class Laws(ABC):
         raise Undecided("the least rho is known only for sums of inputs and Gaussian noise")
 
     def listed(self) -> TableLaws:
-        """Return the laws as a table of listed outputs. Raises Undecided."""
+        """Return the laws as a table of listed outputs. Raises Undecided if outputs cannot be listed."""
         raise OutsideFragment(
             "the loss of real outputs has a density, so its distribution cannot be listed value by value"
         )
