@@ -23,7 +23,6 @@ from operator import or_
 from dipc.algebra.limits import LimitReached, NotApplicable
 from dipc.chain.flow import Flow
 from dipc.chain.state import (
-    DETERMINISTIC,
     NOTHING_KNOWN,
     Affine,
     Comparison,
@@ -173,7 +172,7 @@ class RunSet:
                     raise NotApplicable
                 continue
             for after, edge in step(flow, state):
-                if edge is not DETERMINISTIC and not isinstance(edge, Comparison):
+                if edge is not None and not isinstance(edge, Comparison):
                     raise NotApplicable
                 for noise in after.noises:
                     if self.noises.setdefault(noise.id, noise) != noise:

@@ -953,11 +953,6 @@ def _slot_hash(slot: int, value: SlotValue) -> int:
 
 
 @frozen
-class Deterministic:
-    """The step of a state that has a single, certain successor."""
-
-
-@frozen
 class Comparison:
     """A step by one outcome of a comparison; `known` are the constraints that this outcome adds to the state's.
 
@@ -980,14 +975,6 @@ class ExponentialWeight:
     rate: Fraction
     scores: tuple[Fraction, ...]
     index: int
-
-
-@frozen
-class ExpressionWeight:
-    """The weight given by an expression of numbers, `eps`, `exp(q*eps)` and + - * / ^, written at `span`."""
-
-    expression: Expr
-    span: Span
 
 
 @frozen
@@ -1021,7 +1008,8 @@ class InputValue:
     value: Value
 
 
-ChoiceWeight = ExponentialWeight | ExpressionWeight | NoiseWeight | InputValue
+#: The weight of an option. That of a `choose` is an expression of numbers, `eps`, `exp(q*eps)` and + - * / ^.
+ChoiceWeight = ExponentialWeight | Expr | NoiseWeight | InputValue
 
 
 @frozen
@@ -1039,9 +1027,8 @@ class Choice:
     label: int
 
 
-Edge = Deterministic | Comparison | Choice
-
-DETERMINISTIC = Deterministic()
+#: How a state is left; None if its successor is certain.
+Edge = Comparison | Choice | None
 
 
 # --- What is known of noises before anything is compared: one-sided noise is never negative, other noise is bounded ---
@@ -1089,7 +1076,7 @@ def path_notes(
     taken: list[str] = []
     for before, after in pairwise(nx.shortest_path(graph, start, node)):
         edges: tuple[Edge, ...] = graph.edges[before, after]["edges"]
-        if not isinstance(edges[0], Deterministic):
+        if edges[0] is not None:
             taken.append(_decision(program, states[before], edges[0]))
     if taken:
         earlier = len(taken) - _MOST_SHOWN

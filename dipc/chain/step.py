@@ -8,7 +8,6 @@ from typing import NamedTuple, assert_never
 
 from dipc.chain.flow import Flow, intervals
 from dipc.chain.state import (
-    DETERMINISTIC,
     Affine,
     Choice,
     ChoiceWeight,
@@ -18,7 +17,6 @@ from dipc.chain.state import (
     ConstraintSet,
     Edge,
     ExponentialWeight,
-    ExpressionWeight,
     Fault,
     Mark,
     NoiseVar,
@@ -243,11 +241,7 @@ def choices(choice: SampleChoice, values: Sequence[SlotValue], slots: Sequence[S
     Options of weight 0 are left out, and their faults do not matter. Raises Fault for an option that cannot be
     evaluated.
     """
-    return [
-        (evaluate(value, values, slots), ExpressionWeight(weight, weight.span))
-        for value, weight in choice.arms
-        if not is_never(weight)
-    ]
+    return [(evaluate(value, values, slots), weight) for value, weight in choice.arms if not is_never(weight)]
 
 
 def is_never(weight: Expr) -> bool:
@@ -259,7 +253,7 @@ def is_never(weight: Expr) -> bool:
 
 
 class Successor(NamedTuple):
-    """A possible next state, and the edge that leads to it."""
+    """A possible next state, and the edge that leads to it; None for the only possible next state."""
 
     state: State
     edge: Edge
@@ -327,7 +321,7 @@ def step(flow: Flow, state: State, instruction: Instruction | None = None) -> tu
 
 
 def _only(state: State) -> tuple[Successor, ...]:
-    return (Successor(state, DETERMINISTIC),)
+    return (Successor(state, None),)
 
 
 def _in_domain(flow: Flow, slot: int, value: Value, span: Span) -> Value:
@@ -400,13 +394,13 @@ def _compare(flow: Flow, state: State, test: LinearComparison) -> list[tuple[boo
     op = test.op
     difference = evaluate_affine(test.difference, state.values, flow.program.slots)
     if difference.is_number:
-        return [(COMPARED[op](difference.constant, 0), state, DETERMINISTIC)]
+        return [(COMPARED[op](difference.constant, 0), state, None)]
     signs = flow.supports(state.noises)
     outcomes: list[tuple[bool, State, Edge]] = []
     for holds, known in _outcomes(difference, op, flow.is_whole(difference)):
         assumed = _assuming(state, known, signs)
         if assumed is state:
-            return [(holds, state, DETERMINISTIC)]
+            return [(holds, state, None)]
         if assumed is not None:
             if flow.chooses:
                 assumed = _tidied(assumed, known, signs)

@@ -29,7 +29,6 @@ from typing import assert_never
 
 from dipc.chain.flow import Flow
 from dipc.chain.state import (
-    DETERMINISTIC,
     Affine,
     Choice,
     ChoiceWeight,
@@ -65,7 +64,6 @@ from dipc.text.core import (
     Target,
     Value,
 )
-from dipc.text.diagnostic import Span
 
 #: The most instructions that are followed from a draw to the place where its outcomes meet again, and the most
 #: outcomes that are followed.
@@ -160,7 +158,7 @@ class Steps:
         )
         folds = self._folds and self._computes(state.label, 1 << slot)
         met = self._met(chosen, waiting.label, 1 << slot, state.label) if folds else None
-        return chosen if met is None else (Successor(met, DETERMINISTIC),)
+        return chosen if met is None else (Successor(met, None),)
 
     def _computes(self, label: int, known: int) -> bool:
         """Whether the instruction at `label` reads only slots of the bit set `known` and values that inputs decide.
@@ -204,7 +202,7 @@ class Steps:
             then, next_slot = code.run(after.values, begun)
             if next_slot is None:
                 successors = self._finished(after, then)
-                if len(successors) == 1 and successors[0].edge is DETERMINISTIC:
+                if len(successors) == 1 and successors[0].edge is None:
                     return successors[0].state
             return after.assign(self._extra, then, label)
         except Fault:
@@ -217,7 +215,7 @@ class Steps:
         if state.label not in self._waits:
             return successors
         met = self._met(successors, state.label, 0, state.label)
-        return successors if met is None else (Successor(met, DETERMINISTIC),)
+        return successors if met is None else (Successor(met, None),)
 
     def _met(self, drawn: tuple[Successor, ...], origin: int, known: int, label: int) -> State | None:
         """Return a state in which all outcomes of a choice wait as the value of one variable; None if none is found.
@@ -249,7 +247,7 @@ class Steps:
                 successors = self.successors(after)
             except Fault:
                 return None  # reported on the path of its outcome
-            if len(successors) > 1 or successors[0].edge is not DETERMINISTIC:
+            if len(successors) > 1 or successors[0].edge is not None:
                 return None
             runs[position] = successors[0].state, known | flow.writes[label]
         return None
@@ -287,18 +285,6 @@ class Steps:
 
 
 @frozen
-class _Combine:
-    """An instruction of a stack machine: replace the topmost `count` values by the result of `op` on them.
-
-    A fault in the operation points at `span`.
-    """
-
-    op: DomOp
-    count: int
-    span: Span
-
-
-@frozen
 class _Decide:
     """An instruction of a stack machine: jump to the instruction `place` if the value on top is `stop`.
 
@@ -309,8 +295,9 @@ class _Decide:
     place: int
 
 
-#: An instruction of a stack machine: a constant or a variable is pushed, and an element replaces its index on top.
-_Part = Const | Read | ReadElement | _Combine | _Decide
+#: An instruction of a stack machine. A constant or a variable is pushed, an element replaces its index on top, and an
+#: operation replaces its arguments.
+_Part = DomExpr | _Decide
 
 
 class _Code:
@@ -351,11 +338,11 @@ class _Code:
                 for position, argument in enumerate(arguments):
                     self._write(argument)
                     if position:
-                        parts.append(_Combine(op, 2, span))
-            case Apply(op=op, arguments=arguments, span=span):
+                        parts.append(Apply(op, arguments[:2], span))
+            case Apply(arguments=arguments):
                 for argument in arguments:
                     self._write(argument)
-                parts.append(_Combine(op, len(arguments), span))
+                parts.append(expr)
             case _:
                 assert_never(expr)
         return expr
@@ -384,7 +371,8 @@ class _Code:
                     found = read(Read(slot, part.span), values, self._slots)
                     assert not isinstance(found, Affine)
                     stack.append(found)
-                case _Combine(op=op, count=count, span=span):
+                case Apply(op=op, arguments=arguments, span=span):
+                    count = len(arguments)
                     stack[-count:] = [apply(op, stack[-count:], span)]
                 case _Decide(stop=stop, place=goal):
                     if stack[-1] is stop:

@@ -18,7 +18,6 @@ from dipc.chain.state import (
     Affine,
     Choice,
     Comparison,
-    Deterministic,
     Fault,
     Mark,
     NoiseVar,
@@ -326,7 +325,7 @@ class Execution:
         while state.label != flow.exit_label:
             try:
                 successors = step(flow, state)
-                if state.label in flow.program.loops or not isinstance(successors[0].edge, Deterministic):
+                if state.label in flow.program.loops or successors[0].edge is not None:
                     if state in passed:
                         raise trapped_fault(flow, dict(enumerate(passed)), frozenset(range(len(passed))))
                     passed[state] = None
@@ -347,7 +346,7 @@ class Execution:
         # Each next event is computed when a run first reaches its state.
         follow = [cache(partial(self._event_at, self._bare(each.state))) for each in successors]
         match successors[0].edge:
-            case Deterministic():
+            case None:
                 noises = successors[0].state.noises
                 return self._draw(noises[-1], follow[0]) if len(noises) > len(state.noises) else None
             case Comparison(difference=difference, op=op):

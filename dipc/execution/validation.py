@@ -22,7 +22,6 @@ from typing import Any
 from dipc.above import VERSION
 from dipc.algebra.limits import Undecided
 from dipc.chain.flow import Flow, analyze
-from dipc.chain.state import ExpressionWeight
 from dipc.chain.step import is_never
 from dipc.execution.scripted import ProgramFault, ScriptedRun
 from dipc.frozen import frozen
@@ -486,7 +485,7 @@ class Validation:
             result: list[Any] = []
             for _, weight in draw.arms:
                 if not is_never(weight):
-                    closed = self.program.choices.weights.closed(ExpressionWeight(weight, weight.span))
+                    closed = self.program.choices.weights.closed(weight)
                     low, high = closed.enclosure(eps)
                     result.append(low if low == high else RealBall.hull(low, high))
             # The draw is kept, so that no other one gets its id.

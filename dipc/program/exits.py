@@ -20,14 +20,12 @@ from dipc.chain.event import EventTemplate, template
 from dipc.chain.explore import explore
 from dipc.chain.flow import Flow, compared_by, finite_noise_slots, slots_read, without_finite_noise
 from dipc.chain.state import (
-    DETERMINISTIC,
     NOTHING_KNOWN,
     Affine,
     Choice,
     ChoiceWeight,
     Code,
     Constraint,
-    ExpressionWeight,
     Fault,
     Mark,
     NoiseWeight,
@@ -46,7 +44,7 @@ from dipc.program.weights import Choices, Weights
 from dipc.sign.chart import isolate_roots, place_text
 from dipc.sign.interval import Interval
 from dipc.sign.roots import Root
-from dipc.text.ast import Role
+from dipc.text.ast import Expr, Role
 from dipc.text.core import (
     Apply,
     DomOp,
@@ -239,7 +237,7 @@ def _is_stuck(steps: Mapping[int, Iterable[Step]], vanishing: frozenset[ChoiceWe
 
 
 def _endless(chain: Chain, weight: ChoiceWeight, root: Root) -> DiagnosticError:
-    assert isinstance(weight, ExpressionWeight), "the weights of the exponential mechanism are positive"
+    assert isinstance(weight, Expr), "the weights of the exponential mechanism are positive"
     program = chain.flow.program
     place = place_text(root)
     around = [span for span in program.loops.values() if span.start <= weight.span.start < span.end]
@@ -443,7 +441,7 @@ class _Counting:
                 if not self._weights.possible(edge.weight):
                     continue
                 weight = self._weights.closed(edge.weight)
-            elif edge is not DETERMINISTIC:
+            elif edge is not None:
                 raise NotApplicable
             value = after.values[self._counter]
             assert isinstance(value, Fraction)
@@ -463,7 +461,7 @@ class _Counting:
     def _ended(self, state: State) -> State:
         while state.label != self._flow.exit_label:
             after, *others = self._steps.successors(state)
-            if others or after.edge is not DETERMINISTIC:
+            if others or after.edge is not None:
                 raise NotApplicable
             state = after.state
         return state

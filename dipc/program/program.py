@@ -22,7 +22,7 @@ from dipc.algebra.numbers import exact_rational
 from dipc.chain.event import Ball, Balls, EventTemplate
 from dipc.chain.explore import explore
 from dipc.chain.flow import Flow, analyze, with_finite_noise
-from dipc.chain.state import ChoiceWeight, ExpressionWeight, finite_values
+from dipc.chain.state import ChoiceWeight, finite_values
 from dipc.claims.claim import GivenEps, given_text, the_one_eps
 from dipc.claims.given import Cell, CellPool, number_of, value_of
 from dipc.claims.table import input_cells, output_cells
@@ -762,7 +762,7 @@ def _reaches_any(program: Program, weights: Set[Expr]) -> bool:
 
     def possible(weight: ChoiceWeight) -> bool:
         nonlocal reached
-        reached = reached or (isinstance(weight, ExpressionWeight) and weight.expression in weights)
+        reached = reached or weight in weights
         return True
 
     try:

@@ -42,7 +42,6 @@ from dipc.chain.state import (
     Choice,
     ChoiceWeight,
     Comparison,
-    Deterministic,
     Fault,
     InputValue,
     State,
@@ -284,7 +283,7 @@ class _Search:
                 case Choice(weight=weight):
                     if self._weights.possible(weight):
                         result.append((there, self._number(weight)))
-                case Deterministic() | Comparison():
+                case None | Comparison():
                     result.append((there, None))
                 case _:
                     assert_never(edge)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of, simplest, total
 from dipc.algebra.limits import Limits, Meter, Undecided
 from dipc.algebra.parametric import coefficient_sign
-from dipc.chain.state import ChoiceWeight, ExponentialWeight, ExpressionWeight, InputValue, NoiseWeight
+from dipc.chain.state import ChoiceWeight, ExponentialWeight, InputValue, NoiseWeight
 from dipc.claims.expression import ClaimExpression
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
@@ -54,7 +54,7 @@ class Weights:
         self._only_at = only_at
         self._limits = limits
         self._meter = Meter(limits)
-        self._closed: dict[ExpressionWeight, Closed] = {}
+        self._closed: dict[Expr, Closed] = {}
         #: By identity, which the expression kept here holds.
         self._seen: dict[int, tuple[Expr, Closed]] = {}
         self._intervals: dict[NoiseWeight, Closed] = {}
@@ -71,17 +71,16 @@ class Weights:
         if isinstance(weight, NoiseWeight):
             return self._interval(weight)
         assert not isinstance(weight, InputValue), "an input has a value before weights are computed"
-        if isinstance(weight, ExpressionWeight):
-            # Every state at a `choose` has the same expressions, and hashing them costs more than everything else here.
-            seen = self._seen.get(id(weight.expression))
-            if seen is not None:
-                return seen[1]
-        else:
+        if isinstance(weight, ExponentialWeight):
             return self._exponential(weight.rate, weight.scores).weight(weight.scores[weight.index])
+        # Every state at a `choose` has the same expressions, and hashing them costs more than everything else here.
+        seen = self._seen.get(id(weight))
+        if seen is not None:
+            return seen[1]
         known = self._closed.get(weight)
         if known is None:
-            known = self._closed[weight] = self._expression(weight.expression)
-        self._seen[id(weight.expression)] = weight.expression, known
+            known = self._closed[weight] = self._expression(weight)
+        self._seen[id(weight)] = weight, known
         return known
 
     def _interval(self, weight: NoiseWeight) -> Closed:
@@ -223,17 +222,17 @@ def check_choices(program: CoreProgram, limits: Limits) -> Choices:
     weights = Weights(program.source, limits, program.only_at, ranges)
     diagnostics: list[Diagnostic] = []
     undecided: Undecided | None = None
-    seen: set[tuple[ExpressionWeight, ...]] = set()
+    seen: set[tuple[Span, tuple[Expr, ...]]] = set()
     wrong: set[Span] = set()
     for instruction in program.instructions:
         if not isinstance(instruction, SampleChoice):
             continue
-        arms = tuple([ExpressionWeight(weight, weight.span) for _, weight in instruction.arms])
-        if arms in seen:
+        key = instruction.span, tuple([weight for _, weight in instruction.arms])
+        if key in seen:
             continue
-        seen.add(arms)
+        seen.add(key)
         try:
-            mistakes = _mistakes(program, instruction, arms, weights, limits)
+            mistakes = _mistakes(program, instruction, weights, limits)
             if instruction.span in wrong:
                 continue  # the same `choose` for other values of the variables in its weights
             diagnostics += mistakes
@@ -256,27 +255,22 @@ def wrong_choices(program: CoreProgram, limits: Limits) -> dict[int, tuple[Expr,
     point = program.only_at
     ranges = program.only_in or ((Interval.POSITIVE,) if point is None else (Interval(point, point, True, True),))
     weights = Weights(program.source, limits, point, ranges)
-    known: dict[tuple[ExpressionWeight, ...], bool] = {}
+    known: dict[tuple[Expr, ...], bool] = {}
     result: dict[int, tuple[Expr, ...]] = {}
     for label, instruction in enumerate(program.instructions):
         if isinstance(instruction, SampleChoice):
-            arms = tuple([ExpressionWeight(weight, weight.span) for _, weight in instruction.arms])
+            arms = tuple([weight for _, weight in instruction.arms])
             if arms not in known:
                 known[arms] = False
                 with suppress(Undecided):
-                    known[arms] = bool(_mistakes(program, instruction, arms, weights, limits))
+                    known[arms] = bool(_mistakes(program, instruction, weights, limits))
             if known[arms]:
-                result[label] = tuple([weight for _, weight in instruction.arms])
+                result[label] = arms
     return result
 
 
-def _mistakes(
-    program: CoreProgram,
-    choice: SampleChoice,
-    arms: tuple[ExpressionWeight, ...],
-    weights: Weights,
-    limits: Limits,
-) -> list[Diagnostic]:
+def _mistakes(program: CoreProgram, choice: SampleChoice, weights: Weights, limits: Limits) -> list[Diagnostic]:
+    arms = [weight for _, weight in choice.arms]
     diagnostics: list[Diagnostic] = []
     values: list[Closed] = []
     for arm in arms:
@@ -308,7 +302,7 @@ def _mistakes(
         written = []
         if moves and not once:
             texts = [" ".join(program.source.text[arm.span.start : arm.span.end].split()) for arm in arms]
-            first = f"({texts[0]})" if isinstance(arms[0].expression, Binary) else texts[0]
+            first = f"({texts[0]})" if isinstance(arms[0], Binary) else texts[0]
             written = [f"for example `{first}/({' + '.join(texts)})` for the first"]
         drawn = "choose" if program.source.tree is None else "choice"
         notes = (*once, _SUM_NOTE.format(drawn), *written, *([_FIX] if once else []))

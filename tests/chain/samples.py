@@ -66,7 +66,7 @@ def option(program, edge):
     if isinstance(edge.weight, ExponentialWeight):
         return edge.weight.index
     weights = [weight for _, weight in program.instructions[edge.label].arms if weight.value]
-    return next(index for index, weight in enumerate(weights) if weight is edge.weight.expression)
+    return next(index for index, weight in enumerate(weights) if weight is edge.weight)
 
 
 def tape(seed):

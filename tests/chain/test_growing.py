@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from dipc.chain.chain import Leaves, Transitions
 from dipc.chain.explore import Dominators
-from dipc.chain.state import DETERMINISTIC
 
 
 @given(st.data(), st.integers(2, 30))
@@ -40,14 +39,14 @@ def test_leaves_are_those_of_a_search(data: st.DataObject) -> None:
                 end = ends.pop(data.draw(st.integers(0, len(ends) - 1)))
                 for _ in range(data.draw(st.integers(1, 3))):
                     transitions.add(made)
-                    transitions.connect(end, made, (DETERMINISTIC,))
+                    transitions.connect(end, made, (None,))
                     ends.append(made)
                     made += 1
             case "unite":
                 transitions.add(made)
                 for end in set(data.draw(st.lists(st.sampled_from(ends), min_size=1, max_size=3))) - {0}:
                     for source in list(transitions.predecessors(end)):
-                        transitions.connect(source, made, (DETERMINISTIC,))
+                        transitions.connect(source, made, (None,))
                     transitions.remove(end)
                     leaves.replace(end, made)
                     ends.remove(end)

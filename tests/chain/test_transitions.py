@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.chain.chain import Transitions
-from dipc.chain.state import DETERMINISTIC
 
 ACTIONS = st.lists(st.tuples(st.sampled_from(["connect", "remove"]), st.integers(0, 5), st.integers(0, 5)), max_size=30)
 
@@ -27,8 +26,8 @@ def test_they_are_the_graph_that_networkx_builds(actions: list[tuple[str, int, i
             graph.remove_node(one)
         else:
             known = graph.edges[one, two]["edges"] if graph.has_edge(one, two) else ()
-            graph.add_edge(one, two, edges=(*known, DETERMINISTIC))
-            ours.connect(one, two, (DETERMINISTIC,))
+            graph.add_edge(one, two, edges=(*known, None))
+            ours.connect(one, two, (None,))
     made = ours.as_networkx()
     assert list(made) == list(graph)
     assert {node: dict(after) for node, after in made.adjacency()} == {n: dict(a) for n, a in graph.adjacency()}
