@@ -175,10 +175,10 @@ def end_of(cut: EpsCut, digits: int, limits: Limits) -> EndPoint:
 
 
 class _Signs:
-    """The signs of the slack Pr - 1 + beta at single eps, each computed once.
+    """The signs of the slack Pr - 1 + beta at individual values of eps, each computed once.
 
-    All eps are in one interval `cell`, on which beta is a quotient of two exponential polynomials. `search` computes
-    the Taylor series of the slack.
+    All these values are in one interval `cell`, on which beta is a quotient of two exponential polynomials. `search`
+    computes the Taylor series of the slack.
     """
 
     def __init__(self, search: SeriesDecision, cell: FormCell, exact: NormalSum | None) -> None:

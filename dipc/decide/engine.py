@@ -282,8 +282,7 @@ class Engine:
     def _by_series(self, obligation: Obligation) -> Decision:
         """Decide `obligation` by Taylor series, without a closed form of its bound.
 
-        If the claim fails and the engine has a number of digits, the ends of failing intervals are found to that many
-        digits.
+        If the claim fails and `digits` is set, the ends of failing intervals are found to that many digits.
         """
         decision = by_series.decide_by_series(obligation, self.bounds, self.limits)
         self._observe()

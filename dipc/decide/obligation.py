@@ -586,7 +586,7 @@ def decide(
 
 
 def _required(beta: BetaForm, eps: Fraction) -> Closed | tuple[ExpPoly, ExpPoly]:
-    """Return 1 - `beta` around `eps`, as one closed form or as a pair (numerator, denominator).
+    """Return 1 - `beta` around `eps`: its closed form or, if `beta` has none, a pair (numerator, denominator).
 
     The denominator is positive at `eps`.
     """

@@ -419,9 +419,10 @@ class SeriesDecision:
         return ClosedForm(total(least))
 
     def _number(self, share: Share, weight: Fraction) -> Closed:
-        """Return a lower bound of `weight` times the joint probability of the events of `share`.
+        """Return a lower bound of `weight` times the probability that all events of `share` happen.
 
-        The probability must not depend on eps. The weight of `share` is not used.
+        The probability must not depend on eps. `share` is a product of its own weight, which is not used here, and the
+        probabilities of independent events.
         """
         return ExpPoly.constant(weight * self._probability_at_one(share.events)[0 if weight > 0 else 1])
 
@@ -498,9 +499,10 @@ class SeriesDecision:
     def _symmetric(self, share: Share, *, least: bool) -> Closed | None:
         """Return a bound of the probability of `share` if it is a single event N >= m of one symmetric integer noise N.
 
-        It is a lower bound if `least`, else an upper bound. Pr[N >= m] is (1 + Pr[|N| <= -m])/2 for m <= 0, and (1 -
-        Pr[|N| <= m - 1])/2 for m >= 1. The result is None for other events, or if the law states no bounds of Pr[|N| <=
-        k]. The weight of `share` is not used.
+        `share` is a product of a weight, which is not used here, and the probabilities of independent events. The
+        result is a lower bound if `least`, else an upper bound. Pr[N >= m] is (1 + Pr[|N| <= -m])/2 for m <= 0, and (1
+        - Pr[|N| <= m - 1])/2 for m >= 1. The result is None for other events, or if the law states no bounds of Pr[|N|
+        <= k].
         """
         match share.events:
             case (Event(constraints=(Halfspace(coefficients=((place, c),)) as item,)) as event,):
@@ -722,10 +724,10 @@ def _tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction]:
 
 
 def _tail_loss(event: Event, item: Halfspace) -> NormalSum | None:
-    """Return minus an upper bound of the probability that the half-space `item` of `event` fails.
+    """Return a lower bound of -p, where p is the probability that the half-space `item` of `event` fails.
 
-    It is a sum of functions of the normal distribution, exact for normal noises and an upper bound for discrete normal
-    ones. The result is None for other noises.
+    The bound is a sum of functions of the normal distribution. It is equal to -p for normal noises, and at most -p for
+    discrete normal noises. The result is None for other noises.
     """
     if all(event.noises[i].law.whole for i, _ in item.coefficients):
         tail = _squared_tail(event, item)

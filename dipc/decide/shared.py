@@ -265,7 +265,7 @@ def _plain(value: object) -> Json:
 def _read(kind: Any, data: Any) -> Any:
     """Return the value of type `kind` that `_plain` writes as `data`.
 
-    Raises Unreadable for a malformed rational, and other exceptions for most other data.
+    Raises Unreadable for a malformed rational, and other exceptions for most other malformed data.
     """
     match get_origin(kind), get_args(kind):
         case types.UnionType, (some, _):

@@ -267,7 +267,7 @@ class _Bounded(python.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Attribute(self, node: python.Attribute) -> python.AST:
-        """Refuse the attribute `node` if its name begins with an underscore.
+        """Return `node`, or a call that raises an exception if the attribute's name begins with an underscore.
 
         Such attributes, as in `f.__globals__`, lead from a value to the interpreter's own objects.
         """

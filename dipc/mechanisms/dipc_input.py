@@ -196,7 +196,7 @@ class _Reader(Interpreter[Token, list[str]]):
         return "\n".join([*lines, _sequence([*first, *(body[:-1] if body[-1] == "exit" else body)])])
 
     def _output_name(self, name: str) -> str:
-        """Return the name of the output for the returned variable `name`; an input gets an output of its own."""
+        """Return the name of the output for the returned variable `name`: a new name if it is an input, else `name`."""
         if name not in self.inputs:
             return name
         return self._unused(f"{name}_out")
@@ -349,9 +349,10 @@ class _Reader(Interpreter[Token, list[str]]):
         return range(int(low), int(high) + 1)
 
     def _new_name(self, word: Token, kind: str) -> str:
-        """Return the name of the new variable `word`, and declare it with the type `kind`.
+        """Declare the variable that `word` names, with the type `kind`, and return its name.
 
-        Two blocks may declare the same name if they exclude each other.
+        Raises DiagnosticError if the variable is declared twice. Two blocks that exclude each other may both declare a
+        variable, with the same type.
         """
         name = _legal(word)
         if any(name in block for block in self.blocks) or self.types.get(name, kind) != kind:

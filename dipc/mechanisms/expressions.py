@@ -1324,7 +1324,7 @@ class Expressions:
     def _scored(
         self, candidates: python.expr, score: python.expr, here: ast.Name, written: Sequence[ast.Statement]
     ) -> ast.Expr:
-        """Return the score of the candidate `here` of an exponential mechanism, whose computation needs statements.
+        """Return the score of the candidate `here` of an exponential mechanism whose scores need statements to compute.
 
         `score` is the Python function that computes a score, and `written` are the statements into which it is
         translated. Before the draw, a loop executes these statements for each of `candidates`, and stores the scores in

@@ -156,8 +156,9 @@ def parsed(source: SourceText, imported: Mapping[str, str] | None = None) -> Mod
 def _meanings(tree: python.Module) -> Iterator[tuple[str, object, python.AST]]:
     """Yield (name, meaning, place) for each name that the file `tree` defines.
 
-    A name with two different meanings may change. The meaning of an imported name is the thing imported, and any other
-    meaning differs from all others.
+    The meaning of an imported name is the text of what is imported, so that repeated imports have equal meanings. Any
+    other definition has a meaning of its own. `del` and an augmented assignment have two. A name with two or more
+    different meanings is treated as changing.
     """
     for node in own_nodes(tree.body):
         match node:

@@ -768,7 +768,8 @@ class _Final:
     def _is_nonempty(self, low: ast.Expr, high: ast.Expr) -> bool:
         """Return True only if a loop from `low` to `high` runs at least once, whatever values the constants have.
 
-        True is returned for a loop over all elements of an input, and for bounds that are numbers.
+        The result is True if the number of iterations is a positive number, or the length of an input. In all other
+        cases it is False.
         """
         ends = bound_of(low, self.constants), bound_of(high, self.constants)
         if ends[0] is None or ends[1] is None:

@@ -933,9 +933,10 @@ class Statements(Expressions):
         return item
 
     def _stopping(self, body: tuple[ast.Statement, ...], loop: _Loop, span: Span) -> tuple[ast.Statement, ...]:
-        """Return the statements `body` of `loop`, which are skipped in all rounds after a `break`.
+        """Return `body` inside an `if` that skips it in all rounds of `loop` after a `break`.
 
-        A flag that `break` sets is declared before the loop, at `span`. Without a flag, `body` is returned unchanged.
+        The `if` tests a flag that `break` sets. An assignment before the loop, at `span`, sets the flag to False. If
+        the loop has no flag, `body` is returned unchanged.
         """
         if loop.flag is None:
             return body

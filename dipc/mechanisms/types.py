@@ -159,10 +159,10 @@ _MOST_COMBINATIONS = 4096
 
 
 def _is_never_zero(total: _Coefficients, kinds: Mapping[str, Kind]) -> bool:
-    """Return True if the sum with the coefficients `total` differs from 0 for all values of its finite variables.
+    """Return True if the sum with the coefficients `total` differs from 0 for all values of its variables.
 
-    `kinds` are the kinds of the variables. The result is False if a variable does not have finitely many numbers, or if
-    there are too many sums to compute.
+    `kinds` are the kinds of the variables. The result is False if the values of a variable are not finitely many
+    numbers, or if there are too many sums to compute.
     """
     variables = [each for each in total if each is not None]
     choices: list[Sequence[Fraction]] = []
@@ -176,10 +176,10 @@ def _is_never_zero(total: _Coefficients, kinds: Mapping[str, Kind]) -> bool:
 
 
 def _are_never_equal(one: ast.Expr, two: ast.Expr, kinds: Mapping[str, Kind]) -> bool:
-    """Return True if `one` and `two` differ for all values of their finite variables.
+    """Return True if `one` and `two` differ for all values of their variables.
 
-    `kinds` are the kinds of the variables. The result is False if a variable does not have finitely many numbers, or if
-    there are too many combinations to compute.
+    `kinds` are the kinds of the variables. The result is False if the values of a variable are not finitely many
+    numbers, or if there are too many combinations to compute.
     """
     variables = list(dict.fromkeys((*_variables(one), *_variables(two))))
     choices: list[Sequence[Fraction]] = []
@@ -394,10 +394,11 @@ def _of_integers(kind: Kind | None) -> Kind | None:
 
 
 def _is_unordered(kinds: Sequence[Kind], *ends: ConstantSum) -> bool:
-    """Return True if other values of the constants may change which number of a type is its least.
+    """Return True if the least number of a computed type may be another one for other values of the constants.
 
-    `kinds` are the types from which the type is computed, and `ends` the numbers. The result is True if some type in
-    `kinds` is already marked as unordered, or if a difference of two `ends` depends on constants.
+    `kinds` are the types from which the type is computed. `ends` are the numbers among which its least and greatest
+    number are chosen. The result is True if a type in `kinds` is marked as unordered, or if a difference of two `ends`
+    depends on constants.
     """
     return any(kind.unordered for kind in kinds) or any(end.minus(ends[0]).terms for end in ends)
 

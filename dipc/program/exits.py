@@ -115,10 +115,10 @@ def exits_with_weights(chain: Chain, weights: Weights, limits: Limits) -> Exits:
 
 
 def _only_paths(reached: Reach) -> dict[int, tuple[ChoiceWeight, ...]]:
-    """Return, for each end of `reached` to which a single path leads, the choices on this path.
+    """Return the choices on the path to each end of `reached` to which a single path leads.
 
-    `reached` is a graph of choices without cycles, and its ends are some of its nodes. The result has only ends on
-    whose path a noise is drawn by choosing the interval that contains the noise.
+    `reached` is a graph of choices without cycles, and its ends are some of its nodes. An end is left out if no choice
+    on its path draws a noise by choosing the interval that contains the noise.
     """
     before = _steps_to(reached)
     paths: dict[int, tuple[ChoiceWeight, ...]] = {}
@@ -193,17 +193,17 @@ def _require_ends(chain: Chain, reach: Reach, weights: Weights) -> None:
                     raise _endless(chain, weight, root)
 
 
-def _vanishing(zeros: _Zeros, weights: Weights, zero: ChoiceWeight, root: Root) -> frozenset[ChoiceWeight]:
-    """Return the keys of `zeros` whose weights are 0 at `root`, a positive zero of the weight `zero`.
+def _vanishing(zeros: _Zeros, weights: Weights, weight: ChoiceWeight, root: Root) -> frozenset[ChoiceWeight]:
+    """Return the weights, among the keys of `zeros`, that are 0 at `root`, a positive root of `weight`.
 
-    `zeros` maps weights of the steps in a loop to their zeros, and `weights` computes each weight as a function of eps.
-    The numerators of these functions are polynomials in eps and e^{eps/n}. Two numerators share a positive zero only if
-    it is a zero of their common divisor. If coprime numerators shared one, eps and e^{eps/n} would both be algebraic
+    `zeros` maps each weight of a step in a loop to its roots, and `weights` computes each weight as a function of eps.
+    The numerators of these functions are polynomials in eps and e^{eps/n}. Two numerators share a positive root only if
+    it is a root of their common divisor. If coprime numerators shared one, eps and e^{eps/n} would both be algebraic
     there, which contradicts Lindemann's theorem.
     """
-    numerator, _ = fraction_of(weights.closed(zero))
-    tops = {weight: fraction_of(weights.closed(weight))[0] for weight in zeros}
-    return frozenset(weight for weight in zeros if weight == zero or _vanishes(tops[weight], numerator, root))
+    numerator, _ = fraction_of(weights.closed(weight))
+    tops = {each: fraction_of(weights.closed(each))[0] for each in zeros}
+    return frozenset(each for each in zeros if each == weight or _vanishes(tops[each], numerator, root))
 
 
 def _vanishes(value: ExpPoly, other: ExpPoly, root: Root) -> bool:
@@ -215,7 +215,8 @@ def _vanishes(value: ExpPoly, other: ExpPoly, root: Root) -> bool:
 def _is_stuck(steps: Mapping[int, Iterable[Step]], vanishing: frozenset[ChoiceWeight]) -> bool:
     """Return True if from some state of a loop every path out of the loop has a step of weight 0.
 
-    `steps` are the steps from each state of the loop. A step has weight 0 if all its weights are in `vanishing`.
+    `steps` are the steps from each state of the loop. The weight of a step is the sum of the weights of its choices. It
+    is 0 if all of these are in `vanishing`.
     """
     into: dict[int, list[int]] = {}
     free: list[int] = []

@@ -814,18 +814,19 @@ class Distances:
             return None
 
     def _dd_in_box(
-        self, by_slot: Mapping[int, Value], answer: tuple[Value, ...], point: Point, least: Fraction
+        self, by_slot: Mapping[int, Value], answer: tuple[Value, ...], point: Point, most: Fraction
     ) -> Fraction | None:
-        """Return the distance from `point` to the nearest region whose answer is not `answer`, but at most `least`.
+        """Return the distance from `point` to the nearest region with an answer other than `answer`, at most `most`.
 
-        The search is in the box around `point` that extends by `least` in every direction. `by_slot` has the values of
-        the finite inputs. The result is None if too many boxes have already been searched.
+        The result is `most` if no such region is nearer. The search is in the box around `point` that extends by `most`
+        in every direction. `by_slot` has the values of the finite inputs. The result is None if too many boxes have
+        already been searched.
         """
         self._boxes += 1
         if self._boxes > _MOST_ALONE:
             return None
-        nearest: Fraction | None = least
-        for region in self._ideal.regions_near(by_slot, point, least):
+        nearest: Fraction | None = most
+        for region in self._ideal.regions_near(by_slot, point, most):
             nearest = self._distance_of(region, answer, point, nearest)
         return nearest
 

@@ -170,10 +170,9 @@ class _Exchanges:
         return False
 
     def _ways(self) -> Iterator[tuple[int, ...]]:
-        """Yield sets of groups of draws, to be tried one after the other; a set is a tuple of indices in `_groups`.
+        """Yield sets of groups of draws that a proof may exchange together with the two inputs.
 
-        The draws of these groups are exchanged together with the two inputs. The set that gave the last proof comes
-        first.
+        A set is a tuple of indices in `_groups`. The set of the last successful proof comes first.
         """
         every = tuple(range(len(self._groups)))
         tried: set[tuple[int, ...]] = set()

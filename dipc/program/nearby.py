@@ -157,8 +157,8 @@ class NearbyRun:
     def _combinations(self, label: int, values: _Values) -> Iterator[list[SlotValue]]:
         """Yield each combination of `values` of the variables that the instruction at `label` reads.
 
-        A combination is a list with one value for each slot. It has the first of the values of every variable that is
-        not read. Raises NotApplicable for too many combinations.
+        A combination is a list with one value for each slot. For a variable that is not read, this is always the first
+        of its values. Raises NotApplicable for too many combinations.
         """
         several = [slot for slot in slots_in(self._flow.reads[label]) if len(values[slot]) > 1]
         if prod([len(values[slot]) for slot in several]) > _MOST_COMBINED:

@@ -78,9 +78,11 @@ class _Plan:
 
     `exits` are all exits to these outputs. If there would be too many, `graph` has the runs to the outputs instead, and
     otherwise it is None. `inputs` are the indices of the real and int inputs on which the probability depends, and
-    `balls` those of the real and int outputs that the rows state. A cell is a value with the text shown for it.
-    `bounds` caches the probability by the cells of gamma, of these inputs and of these outputs. `events` caches the
-    event of each component, by its number among all components of the exits and by the cells on which it depends.
+    `balls` those of the real and int outputs that the rows state.
+
+    The keys of both caches contain values from rows, each with the text shown for it. The key of a probability in
+    `bounds` has the values of gamma, `inputs` and `balls`. The key of an event in `events` has the number of its
+    component among all components of the exits, and the values on which the event depends.
     """
 
     exits: tuple[Exit, ...]
@@ -729,9 +731,10 @@ _MOST_REACHED, _MOST_STATES = 1_000, 20_000
 
 
 def _with_checked_choices(program: Program) -> Program:
-    """Return `program`; a choice that no run reaches is reduced to one option if its weights are no distribution.
+    """Return `program`, with one option left of each choice whose weights are not a distribution.
 
-    Raises DiagnosticError with all mistakes in weights if a run may reach one of these choices.
+    No run reaches a choice that is changed. If a run may reach a choice whose weights are not a distribution, the
+    function raises DiagnosticError with all mistakes in weights.
     """
     try:
         _ = program.choices

@@ -753,11 +753,11 @@ class ClassCase:
     def _inputs(
         self, alphas: Sequence[Fraction], most: int, nearest: Fraction | None = None
     ) -> Iterator[Mapping[int, Value]]:
-        """Yield inputs of the class near which the probability may be least, for each alpha in `alphas`.
+        """Yield candidates for the input with the least probability in the class, for each alpha in `alphas`.
 
-        The inputs are extreme ones, at which slacks are least, and points between these and an input inside of the
-        class. `nearest` is as in `posed_at_inputs`. At most `most` inputs are yielded for the class, and for each
-        subclass.
+        The candidates are extreme inputs, at which slacks are least, and points between these and an input inside the
+        class. `nearest` is a fraction of the way from an extreme input to the inner one, tried before 1, 1/2, 1/4, …;
+        if it is None, only these are tried. At most `most` inputs are yielded for the class, and for each subclass.
         """
         setting = self.source.setting
         subclasses = [convex for convex in by_distances(setting, self.convex) if convex.facets != self.convex.facets]
@@ -856,7 +856,7 @@ class ClassCase:
         return None if every is None else self._with_sayings(self._proved_by_sections(every), self.convex)
 
     def _first_decision(self) -> Asking[Decision]:
-        """Return the decision whether the lower bound of the class's probabilities from the least slacks is enough.
+        """Decide whether the lower bound of the probability from the least slacks is at least 1 - beta.
 
         If beta is not a function of the goal's variable, nothing is decided: the result has the closed form of the
         lower bound, and its verdict has no meaning.
@@ -926,7 +926,7 @@ class ClassCase:
     def _searched(self, first: Decision, failing: Fraction | None) -> Asking[Refuted | None]:
         """Return an input that refutes the claim, or None if none is found.
 
-        Only inputs are tried at which floating-point estimates suggest that the claim fails. `first` is the decision
+        An input is tried only if floating-point estimates suggest that the claim fails there. `first` is the decision
         about the bound from the least slacks. `failing` is an integer distance at which the bound fails, or None.
         """
         source, goal, slots = self.source, self.goal, self.source.ideal.symbolic_inputs
@@ -1163,9 +1163,10 @@ class ClassCase:
     ) -> ClassResult:
         """Return the row of the report for the convex class `of`, by default this class.
 
-        The row shows the given `method` and `verdict`. If `goal` is given, the row also shows the goal's sample value
-        of the open distance, and the closed form `bound`, the lower bound of the probability in the obligation. With
-        `at_corner` the row shows the input of the goal's corner. `reason` is given for an undecided class.
+        The row shows the given `method` and `verdict`. If `goal` is given, the row also shows alpha, beta, gamma, and
+        `bound`, the closed form of a lower bound of the probability. In these, an open distance has the value
+        `Goal.sample`. With `at_corner` the row shows the input of the goal's corner. `reason` is given for an undecided
+        class.
         """
         convex = of or self.convex
         note = self._note(method, convex, goal, bound, at_corner=at_corner)

@@ -449,9 +449,10 @@ class FreeGamma(TableRows):
 
 
 def _together(rows: Sequence[RowResult]) -> RowResult:
-    """Return one result from `rows`, one for each range of gamma: the first that fails, else the first undecided one.
+    """Return a single result from `rows`, which has one result for each range of gamma.
 
-    If all ranges hold, the result is the first one, about all gamma.
+    The first inaccurate result is returned, else the first undecided one. If all are accurate, the first is returned
+    with its range of gamma replaced by all gamma.
     """
     claimed = [result.says for result in rows if result.says is not None]
     says = join_scopes(claimed) if claimed else None

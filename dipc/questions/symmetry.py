@@ -477,9 +477,9 @@ def representatives(
 
 
 def _narrowed(blocks: Sequence[Block], guards: Sequence[Constraint]) -> Iterator[Block]:
-    """Yield the `blocks` without the values that violate one of the `guards` on a single input.
+    """Yield `blocks` of interchangeable inputs, without the values that violate one of `guards` on a single input.
 
-    All slots of a block have the same such guards, because exchanging two slots maps the guards to themselves.
+    All inputs of a block have the same guards of this kind, because exchanging two inputs maps `guards` to themselves.
     """
     alone: dict[int, list[Constraint]] = {}
     for guard in guards:

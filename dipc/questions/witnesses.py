@@ -428,7 +428,7 @@ def candidates(
     guards: Sequence[Constraint] | None = None,
     nearest: Fraction | None = None,
 ) -> Iterator[Mapping[int, Value]]:
-    """Yield inputs near which the probability may be least on the class `convex`, for each of `alphas`.
+    """Yield candidates for the input with the least probability in the class `convex`, for each of `alphas`.
 
     `slots` are the numeric inputs. `lower` has the slacks of the class, and its corner if there is an input where all
     of them are least. First come extreme inputs: this corner, or else inputs where one slack is least. Since an extreme
@@ -547,9 +547,9 @@ def least_near(
 
 
 def _length(point: Mapping[int, Fraction]) -> int:
-    """Return a slot that no coordinate of `point` has, as the key of an additional unknown of a linear program.
+    """Return a slot that is not in `point`, as the key of an additional unknown of a linear program.
 
-    The value of this unknown is the greatest distance by which a coordinate is rounded.
+    The unknown is the greatest change of a coordinate when the coordinates of `point` are rounded.
     """
     return 1 + max(point)
 

@@ -417,7 +417,7 @@ def _above(line: str, start: int, comment: _Comment, text: str) -> str:
 
 
 def _with_comment(line: str, comment: _Comment | None) -> str:
-    """Return `line` followed by `comment`: in the column where it was, or after two blanks if the line is longer."""
+    """Return `line` followed by `comment`, which starts in its old column, but at least two spaces after `line`."""
     return line if comment is None else line.ljust(max(len(line) + 2, comment.column)) + comment.text
 
 

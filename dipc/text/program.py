@@ -169,7 +169,8 @@ def _scope(shared: Scope, field: str, *, numbers: bool = False) -> Scope:
 
     The scope has constants, domain values, inputs, and the variables that the field compares; these variables also
     occur with a prime. The field `apart` compares inputs, and every other field compares outputs. `shared` is the
-    program's scope. If `numbers` is true, real and int variables have a finite type in the new scope.
+    program's scope. If `numbers` is true, every real or int variable gets the domain {0} as a placeholder, so that an
+    expression in the field may compute with it as with a finite value.
     """
     inner = Scope(shared.eps)
     inner.domains.update(shared.domains)

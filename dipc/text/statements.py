@@ -851,8 +851,8 @@ def _ideal(program: ast.ProgramTree, core: CoreProgram, shared: Scope, findings:
 def _shared(scope: Scope) -> Scope:
     """Return the scope of an `ideal` block, made from `scope`, that of the program around it.
 
-    It has the constants and domains of the program, and its inputs and outputs with new slots. A name of another
-    variable of the program is kept as one that the block cannot use.
+    It has the constants and domains of the program, and its inputs and outputs with new slots. The names of the other
+    variables are marked as foreign, because the block cannot use these variables.
     """
     inner = Scope(scope.eps)
     inner.domains.update(scope.domains)

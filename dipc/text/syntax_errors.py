@@ -558,10 +558,11 @@ def _alternatives(items: list[str]) -> str:
 
 
 def _unclosed(situation: Situation) -> tuple[tuple[Span, str], ...]:
-    """Return (place, text) of the bracket or block that is still open in `situation` and must be closed first.
+    """Return the place of the innermost open bracket or block, with a label such as "opened here, not closed".
 
-    The text, such as "opened here, not closed", is a label for the place. The result has at most one such pair. It is
-    empty if nothing must be closed first, or if the previous token opened the bracket or block.
+    The result has one pair (place, label) if the bracket or block could be closed before the unexpected token of
+    `situation`, and if this token cannot be inside it. Otherwise the result is empty, and also if the bracket or block
+    opens just before this token.
     """
     if not situation.opened:
         return ()

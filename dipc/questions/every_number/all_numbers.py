@@ -236,11 +236,12 @@ class AllNumbers(Source):
             return _Numbers(least, start, None, undecided.reason, union)
 
     def _unit(self, union: UnionBound, start: int) -> tuple[Unit, int]:
-        """Return (unit, first m), where the unit's variable e makes beta a polynomial in m for all m >= the first m.
+        """Return (unit, first m) such that beta, for eps in this unit, is a polynomial in m for all m >= the first m.
 
-        If `lesser` of the unit is true, the polynomial is only a lower bound of beta. The first m is at least `start`.
-        From there, no rate of noise, as a multiple of e, falls as m grows. `union` has the rates as functions of m.
-        Raises NotUniform if no variable that is tried has these properties.
+        A unit is a variable e in place of eps (see `Unit`). If its `lesser` is true, the polynomial is only a lower
+        bound of beta. The first m is at least `start`. From there, no rate of noise, as a multiple of e, falls as m
+        grows. `union` has the rates as functions of m. Raises NotUniform if no variable that is tried has these
+        properties.
         """
         refused: NotUniform | None = None
         varying = () if union.rates is None else union.rates.of_marks

@@ -94,7 +94,7 @@ def _rewritten(tree: ast.ProgramTree, name: str, parameter: str) -> ast.ProgramT
         and each.role is ast.Role.OUTPUT
         and any(own.name == name for own in each.declarators)
     )
-    answer = _Answer(name, parameter, None if declared.initial is None else _of_no_index(declared.initial, parameter))
+    answer = _Answer(name, parameter, None if declared.initial is None else _fixed_answer(declared.initial, parameter))
     body = answer.rewritten(tree.body)
     declarations: list[ast.Declaration] = []
     for each in tree.declarations:
@@ -142,8 +142,8 @@ def _literal(value: ast.Expr | None) -> int | None:
     return None
 
 
-def _of_no_index(value: ast.Expr, parameter: str) -> int | str:
-    """Return `value`, which is not an index: as an integer, or as a text such as `m+1` if it is `parameter` + 1.
+def _fixed_answer(value: ast.Expr, parameter: str) -> int | str:
+    """Return the constant `value` of an answer, as an integer, or as text such as `m+1` if it is `parameter` + 1.
 
     Raises NotUniform for another expression.
     """
@@ -265,7 +265,7 @@ class _Answer:
             self.low, self.last, self.shift = low, loop.high, shift
             element = ast.Element(self.name, ast.Name(loop.variable), statement.target.span)
             return [replace(statement, target=element, value=_TRUE)], frozenset({_INDEX} if held else ())
-        number = _of_no_index(statement.value, self.parameter)
+        number = _fixed_answer(statement.value, self.parameter)
         if self.number not in (None, number):
             raise NotUniform(f"`{self.name}` is assigned more than one value that is not an index")
         self.number = number

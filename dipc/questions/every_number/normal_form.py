@@ -297,8 +297,8 @@ def _selections(body: Block, parameter: str, outputs: set[str]) -> Iterator[tupl
     """Yield (answer, its loop with the draw before it, all other statements) for each selection in `body`.
 
     A selection is a loop that finds the greatest or least query; the answer is the output that it sets to the query's
-    index. Indices end at the constant `parameter`. Only loops that share no variables with the other statements are
-    yielded, and that write no other of `outputs`.
+    index. Indices end at the constant `parameter`. A selection is left out if it shares variables with the other
+    statements, or if it also writes one of `outputs` that is not the answer.
     """
     for position in range(len(body) - 1):
         before, alone, after = body[:position], body[position : position + 2], body[position + 2 :]

@@ -118,8 +118,8 @@ def _selection(body: Block, output: str, initial: ast.Expr | None, best: str, pa
     """Return the selection `body` as a first draw, followed by one loop that compares each later value with the best.
 
     The loop keeps the index of the best value in `output`, whose initial value is `initial`. `best` is a new variable
-    for the best value, in case the program keeps only its index. The loop ends at the constant `parameter`, or an
-    integer above or below it. Raises NotApplicable or NotUniform if `body` is not a selection.
+    for the best value, in case the program keeps only its index. The loop ends at the constant `parameter`, or at
+    `parameter` plus or minus a fixed integer. Raises NotApplicable or NotUniform if `body` is not a selection.
     """
     *before, loop = _with_answer(_around_queries(body), output)
     if not isinstance(loop, ast.For) or last_offset(loop.high, parameter) is None:

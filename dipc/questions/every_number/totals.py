@@ -571,8 +571,8 @@ def _kept(condition: ast.Expr, name: str, value: ast.Expr) -> str | None:
 def _accumulated(name: str, value: ast.Expr, loop: ast.For) -> ast.Expr | None:
     """Return the value of the variable `name` after `loop`, which assigns `value` to it in each iteration.
 
-    The result contains a sum, minimum or maximum over the loop's range. It is None if `value` is not `name` plus
-    something, or the minimum or maximum of `name` and something.
+    The result contains a sum, minimum or maximum over the loop's range. `value` must be `name` plus another expression,
+    or the minimum or maximum of `name` and another expression; else the result is None.
     """
     own = ast.Name(name, value.span)
     step = _step(name, value)

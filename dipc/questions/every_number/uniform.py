@@ -372,10 +372,10 @@ def _around_means(body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
 
 
 def _require_apart(tree: ast.ProgramTree, own: SelectionLoop, number: QueryNumber) -> None:
-    """Raise NotUniform if statements of `tree` after a selection depend on its queries or values, or on m.
+    """Raise NotUniform if statements of `tree` after the selection `own` use inputs, values of the selection, or m.
 
-    `own` is the selection, a loop that finds the greatest or least query, and m is the constant `number`. Also raises
-    NotUniform if the answer does not start with the first index.
+    The selection is a loop that finds the greatest or least query, and m is the constant `number`. Also raises
+    NotUniform unless the initial value of the answer is the first index.
     """
     inputs = [each for each in tree.declarations if isinstance(each, ast.VariableDecl) and each.role is ast.Role.INPUT]
     apart = {declarator.name for each in inputs for declarator in each.declarators} | own.held
