@@ -259,9 +259,9 @@ class _Blocks(Generic[S]):
     its equation contained steps through eliminated states of some blocks only. Its pivot, divided by the determinants
     of these blocks, is its pivot in any union of blocks; and the determinant of a union is the product of such pivots.
 
-    Consequence: an entry of an equation, divided by the determinant of the equation's blocks, is a Schur complement.
-    The entry times that determinant is a minor, which is an exponential polynomial. All entries of an equation have the
-    same factor, so the solution does not depend on the choice of blocks.
+    Consequence: an entry of an equation, divided by the determinant of the equation's blocks, is an entry of a Schur
+    complement. The entry itself is therefore a minor, which is an exponential polynomial. All entries of an equation
+    have the same factor, so the solution does not depend on the choice of blocks.
     """
 
     arithmetic: Arithmetic

@@ -463,10 +463,10 @@ def select(operator: Operator, arguments: Sequence[Selected], far: Signs | None 
 
 
 def _wins(operator: Operator, left: Selected, right: Selected, far: Signs | None) -> bool:
-    """Whether `operator`, which is MIN or MAX, always selects `left` in place of `right`.
+    """Whether `operator`, which is MIN or MAX, may leave out `right` because `left` is at least as good.
 
-    Without `far`, always means for all values of the unknowns. `far`, if given, returns the sign of a function of eps;
-    then always means for all large enough values of the one unknown.
+    Without `far`, `left` must be at most (MIN) or at least (MAX) `right` for all eps > 0 and all values of the
+    unknowns. With `far`, which returns the sign of a function of eps, large values of the only unknown are enough.
     """
     if not isinstance(left, Parametric) or not isinstance(right, Parametric):
         return False

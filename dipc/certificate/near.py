@@ -152,7 +152,7 @@ def _tried(known: Surroundings, guards: Sequence[Guard], point: Mapping[int, Fra
 
 
 def _anywhere(known: Surroundings) -> Iterator[NearEvidence]:
-    """Yield, for the discrete norm, one input from each path of the ideal without the answer of an input u.
+    """Yield, for the discrete norm, one input from each path of the ideal that cannot have the answer of an input u.
 
     In this norm, any two different inputs have the distance 1, so all yielded inputs are equally near to u. `known` has
     the path of u.

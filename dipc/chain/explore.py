@@ -333,9 +333,9 @@ class Uniter:
 class _Region:
     """The constraints on the noises and inputs of one state, prepared to be compared with those of similar states.
 
-    In the constraints, each noise is replaced by its sum with an affine form of inputs (`offsets`), the same for all
-    similar states. `constraints` are those on noises. `initial` are those that hold before any comparison: the guards
-    of the state, and the ranges of its noises. `row` has both kinds.
+    In the constraints, each noise is replaced by its sum with an affine form of inputs, the same for all similar
+    states. `offsets` computes these forms. `constraints` are those on noises. `initial` are those that hold before any
+    comparison: the guards of the state, and the ranges of its noises. `row` has both kinds.
     """
 
     constraints: Sequence[Constraint]

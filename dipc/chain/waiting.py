@@ -164,7 +164,7 @@ class Steps:
         """Whether the instruction at `label` reads only slots of the bit set `known` and values that inputs decide.
 
         The result is True only if, in addition, the instruction computes with finite values alone, and writes no
-        output. Otherwise a noise could have a mean, and a comparison constraints, that depend on a choice.
+        output. Otherwise the mean of a noise, or the constraints of a comparison, could depend on a choice.
         """
         flow = self._flow
         return (

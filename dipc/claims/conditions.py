@@ -675,10 +675,10 @@ def _split(
 ) -> tuple[Halves, ...]:
     """Return lower bounds of `beta`, each the sum of a function of alpha and a function of gamma.
 
-    Summands are assigned to the two functions as `halves` says. The result is empty if a summand of both distances is
-    not proved nonnegative. `names` has the values of the names in `beta`. With `one_gamma`, gamma is a number, and a
-    summand without alpha belongs to the function of gamma. With `scaling`, a nonnegative summand of a distance is left
-    out unless it is a function of alpha·eps and gamma·eps.
+    Summands are assigned to the two functions as `halves` says. The result is empty if a summand that depends on both
+    distances is not proved nonnegative. `names` has the values of the names in `beta`. With `one_gamma`, gamma is a
+    number, and a summand without alpha belongs to the function of gamma. With `scaling`, the bounds leave out the
+    summands that `_terms` leaves out.
     """
     of_alpha: list[str] = []
     of_gamma: list[str] = []
@@ -704,8 +704,9 @@ def _terms(
 ) -> Iterator[tuple[str, set[str], bool, bool]]:
     """Yield (text, names of its distances, is it free of eps, is it proved nonnegative) for each summand of `beta`.
 
-    `names` has the values of the names in `beta`. With `scaling`, a nonnegative summand of a distance is left out
-    unless it is a function of alpha·eps and gamma·eps.
+    `names` has the values of the names in `beta`. With `scaling`, a nonnegative summand that depends on a distance is
+    left out unless it is a function of alpha·eps and gamma·eps. If `beta` has no value, or only a quotient, the
+    summands are those of its text, and `scaling` has no effect.
     """
     value = None
     # If a divisor contains a distance, there is no value, and the expression is split summand by summand.

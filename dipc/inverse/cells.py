@@ -301,7 +301,8 @@ class Thresholds:
 def _approximation(summands: Sequence[tuple[Fraction, Closed]]) -> Callable[[Fraction], float]:
     """Return a function that approximates 1 + Σ factor·summand at any eps.
 
-    `summands` has pairs (factor, summand). The values are slightly more precise than floats, but no error is proved.
+    `summands` has pairs (factor, summand). The function computes with slightly more precision than floats have, but no
+    error is proved.
     """
     fractions = [(factor, *fraction_of(value)) for factor, value in summands]
     sums = [(_balls(above * factor), _balls(below)) for factor, above, below in fractions]

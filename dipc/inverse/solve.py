@@ -447,9 +447,9 @@ def _without_form(
     """Return the least beta if some probability has no closed form: one number for each eps that the claim names.
 
     The least beta is the largest 1 - Pr of `inequalities` in `variable` on `intervals`, enclosed to `digits` digits. An
-    interval may be longer than one eps only if `engine` proves that one inequality has the largest 1 - Pr, and if this
-    1 - Pr is a sum of functions of the normal distribution. The envelope's text is then this sum. Raises NoClosedForm
-    for any other longer interval, and Undecided.
+    interval may contain more than one eps only if `engine` proves that one inequality has the largest 1 - Pr, and if
+    this 1 - Pr is a sum of functions of the normal distribution. The envelope's text is then this sum. Raises
+    NoClosedForm for any other interval with more than one eps, and Undecided.
     """
     text = ""
     highest = inequalities

@@ -404,7 +404,7 @@ def _rows(of: Iterable[Inequality]) -> tuple[int, ...]:
 
 
 def _holds_from_least_on(held: Sequence[list[Stretch]], intervals: Sequence[Interval]) -> bool:
-    """True if `held` has exactly the eps of the question beyond some eps.
+    """True if the claim holds at every eps of the question above the least eps at which it holds.
 
     For each of `intervals`, the eps of the question, `held` has the stretches where the claim holds; some stretch
     exists.

@@ -708,10 +708,10 @@ def split(system: DifferenceSystem) -> list[tuple[int, DifferenceSystem]]:
 
 
 def _tie_between(case: Inequalities, lower: Inequalities, noise: int, u: int | None, l: int | None) -> None:
-    """Copy the two bounds of `noise` by the noises `u` and `l` from `lower` to `case`.
+    """Copy the bounds of two differences, `u` - `noise` and `noise` - `l`, from `lower` to `case`.
 
-    An entry (i, j) of `lower` is a lower bound of the noise i minus the noise j. The entry of (`u`, `noise`) bounds
-    `noise` from above, that of (`noise`, `l`) from below. If `u` or `l` is None, its entry is not copied.
+    An entry (i, j) of `lower` and `case` is a lower bound of the noise i minus the noise j. The entry of (`u`, `noise`)
+    bounds `noise` from above, that of (`noise`, `l`) from below. If `u` or `l` is None, its entry is not copied.
     """
     if u is not None:
         case[u, noise] = lower[u, noise]

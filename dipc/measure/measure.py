@@ -260,8 +260,8 @@ class Measurer:
         """Return the probability of `system`.
 
         `budget` counts the systems into which cycles are split, and raises LimitReached if there are too many. `depth`
-        is 0 for the system of the event itself. Otherwise it is 1 plus the number of splits that have led to `system`,
-        and inequalities that others imply have been removed from `system`.
+        is 0 for the system of the event itself, 1 for this system without the inequalities that others imply, and 1
+        more after each split. Systems made by a split have no such inequalities either.
         """
         shapes, cyclic = self._parts_of(system)
         means, lower, unit = system.means, system.lower, system.unit

@@ -511,9 +511,9 @@ class _Sizes:
     - `spread`: D2 = Σ d²/v.
     - `shifted`: W, which is D2 - (Σ a·d/v)²/V if no leaf has two bounds, else D2.
     - `twice`: F, which is 2 to the number of leaves with two bounds.
-    - `count`: K, which is F times 3/2 for each leaf; if not `wide`, only for each leaf of Laplace noise.
-    - `linear`: the sum of the rates of Laplace noises, for a leaf times |a|. Laplace noises add nothing to V, D1 and
-      D2.
+    - `count`: K = F·(3/2)^n, where n is the number of leaves, or of Laplace leaves if not `wide`.
+    - `linear`: the sum of the rates of Laplace noises, each multiplied by |a| if the noise is a leaf. Laplace noises
+      add nothing to V, D1 and D2.
     """
 
     center: Spread
@@ -625,7 +625,7 @@ class _NodeGrid:
     def choose(piece: NormalPiece, step: Fraction, reach: int, eps: Fraction) -> _NodeGrid | None:
         """Return a grid for `piece` at `eps` whose step is at most `step`, or None if a grid would not save time.
 
-        Without a grid there are `reach` nodes on each side of 0, at the distance `step`.
+        Without a grid there are `reach` nodes on each side of 0, `step` apart.
         """
         bounds = [(leaf.spread, *line) for leaf, _ in piece.leaves for line in leaf.lines]
         if len(bounds) < _MANY:

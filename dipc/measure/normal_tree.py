@@ -868,7 +868,7 @@ def _bases(centers: Sequence[int], forms: Sequence[_Row]) -> Iterator[Sequence[_
 
 @frozen
 class _Coordinates:
-    """Linear forms in some values, called coordinates, as many as there are values and linearly independent.
+    """Coordinates of values: linearly independent linear forms in the values, as many as there are values.
 
     `places` has the indices of the values. The matrix `inverse` turns the coefficients of a form in the values into
     coefficients in the coordinates. `precision` is the inverse of the covariance matrix of the coordinates.

@@ -160,10 +160,10 @@ def _merged(noises: Sequence[Noise], rows: list[tuple[dict[int, Fraction], Fract
 
 
 def _introduce(system: ValueSystem, row: int) -> bool:
-    """Replace a noise n, in the constraints of `system`, by the sum n + t·r for another value r, and return True.
+    """Replace a noise n and another value r by a single variable, their sum n + t·r, in the constraints with n.
 
-    n and r occur in the constraint with the index `row`. In every constraint with n, the coefficient of r is t times
-    that of n, so r no longer occurs there. Return False if there are no such n and r.
+    n and r occur in the constraint of `system` with the index `row`. In every constraint with n, the coefficient of r
+    is t times that of n, so the sum takes the place of both. Return True, or False if there are no such n and r.
     """
     columns: dict[int, dict[int, Fraction]] = {}
     for position, (coefficients, _) in enumerate(system.rows):

@@ -147,7 +147,7 @@ class _Passing(Generic[_Function]):
         return numbers
 
     def _future(self, step: RunStep, links: _Links, goal: int | None) -> _Future:
-        """Return a key for `step`; steps with equal keys hold, with all later steps, with equal probabilities.
+        """Return a key for `step` that determines the probability of this step and all later steps.
 
         The key does not name the noise that is live before the step. `links` has the ranges that the step requires of
         differences of noises. `goal` is the number of the function of the node after the step, or None if this node has

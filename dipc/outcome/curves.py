@@ -416,10 +416,10 @@ def _clip(intervals: Sequence[Interval], low: Fraction, high: Fraction) -> Span:
 def _grid(
     intervals: Sequence[Interval], span: Span, failing: Sequence[FailureInterval] = (), points: int = POINTS
 ) -> list[Fraction]:
-    """Return values of eps in both `span` and `intervals`, with evenly spaced logarithms.
+    """Return the values of eps at which a curve is drawn: those values of a grid over `span` that are in `intervals`.
 
-    Of `points` such values in the span, and the finite ends of the intervals `failing` in it, those in `intervals` are
-    returned. If there are none, the result is the upper end of the span alone.
+    The grid has `points` values with evenly spaced logarithms, and the finite ends of the intervals `failing` inside
+    the span. If `intervals` contain no value of the grid, the result is the upper end of the span alone.
     """
     low, high = span
     ratio = math.log(high / low) / (points - 1) if high > low else 0.0
@@ -673,7 +673,7 @@ def _draw_errors(axes: Axes, intervals: Sequence[Interval], report: ErrorReport)
 
 
 def _shade(axes: Axes, curve: Curve, color: str) -> None:
-    """Shade in `color` the eps at which the inequality of `curve` fails, between both curves and on the axis of eps.
+    """Shade in `color` where the inequality of `curve` fails: between its two lines, and on the axis of eps.
 
     On the axis even a narrow interval is visible. The picture is drawn on `axes`.
     """

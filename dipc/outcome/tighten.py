@@ -273,8 +273,8 @@ def _report_parts(tightest: Tightest, statement: Statement) -> Iterator[ReportBl
 def _by_rows(tightest: Tightest) -> dict[tuple[int, ...], list[TightSpot]]:
     """Return the places in `tightest` where beta needs the least factor, by the rows or classes they belong to.
 
-    A place is an inequality and a value of its variable. Some places need the factor itself, and others only approach
-    it, as for eps towards 0. If a group has places of both sorts, only those that need the factor itself are kept.
+    A place is an inequality and a value of its variable. Some places need the factor itself. Others only approach it,
+    for example as eps tends to 0. If a group has places of both sorts, only those that need the factor itself are kept.
     """
     by_rows: dict[tuple[int, ...], list[TightSpot]] = {}
     for spot in tightest.places:

@@ -151,9 +151,9 @@ def _retreating(guard: Constraint, width: Fraction) -> Affine:
 def _may_reach(region: Region, leaving: Way, other: Region, *, whole: bool) -> bool:
     """Return False only if no input of `region` enters the region `other` just after it leaves `region` across a facet.
 
-    `leaving` is the facet, with the direction of the straight way across it. Just after the facet means at arbitrarily
-    small distances behind it. If `whole`, the facet is about ints; then it means at most 1 behind the facet, where the
-    facet's form is at most -1.
+    `leaving` is the facet, with the direction of the straight way across it. A point just after the facet is
+    arbitrarily close to it. If `whole`, the facet is a condition on ints; then such a point is at most 1 away from the
+    facet, whose form is at most -1 there.
     """
     if _separated(leaving.facet, other.guards, leaving.width if whole else _ZERO):
         return False
@@ -476,9 +476,9 @@ def facet_metric(ideal: Ideal) -> FacetMetric:
 def _may_be_apart(ideal: Ideal, finite: Mapping[int, Value], apart: syntax.Formula) -> MayBeApart:
     """Return a test of whether inputs may have an infinite distance to points on their way out of a region.
 
-    `apart` is the condition under which the `metric` block of `ideal` makes a distance infinite. The way out leads
-    straight from an input u across one facet. The test is False only if each u of the region has a finite distance to
-    all points on its way out. `finite` has the finite inputs of u by slot.
+    The test takes the region and its way out, which leads straight from an input u across one facet. It is False only
+    if each u of the region has a finite distance to all points on its way out. `apart` is the condition under which the
+    `metric` block of `ideal` makes a distance infinite. `finite` has the finite inputs of u by slot.
     """
     here: dict[int, Answer] = {**finite, **{slot: Affine.input(slot) for slot in ideal.symbolic_inputs}}
     # A condition that reads no changed input is False, unless it may be True if no input changes.

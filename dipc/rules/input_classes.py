@@ -225,7 +225,7 @@ class _OtherRegions(Sequence[Region]):
 
 
 def _steps_inside(region: Region, whole: frozenset[int]) -> bool:
-    """Return True if a step of 1 along one int input leads from each point of `region` to a point with another answer.
+    """Return True if a step of 1 along one int input changes the answer at each point of `region`, a form of inputs.
 
     The input is the same for all points, and the step stays in the region. It may be up from some points and down from
     others. `whole` are the slots of the int inputs.

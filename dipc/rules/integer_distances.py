@@ -95,8 +95,8 @@ _Bounding = Callable[[Goal], Bounds | None]
 def _start_of_all(goal: Goal, distances: Requirement) -> int | None:
     """Return an integer d such that the claim of `goal` is proved at all integer distances >= d; None if none is found.
 
-    `distances` has alpha and gamma as functions of the distance. Bounds of slacks are tried that are greatest at d, and
-    others that are greatest far beyond d.
+    `distances` has alpha and gamma as functions of the distance. Slacks are bounded by functions as great as possible
+    at d, and in further attempts by functions as great as possible far beyond d.
     """
     claim = goal.setting.claim
     if goal.setting.program.core.only_at is not None:
@@ -109,8 +109,8 @@ def _start_of_all(goal: Goal, distances: Requirement) -> int | None:
 def _proved(goal: Goal, distances: Requirement, rule: _Bounding, further: int, beta: Selected) -> int | None:
     """Return an integer d such that bounds of `rule` prove `goal` with `beta` at all integer distances >= d, or None.
 
-    `distances` has alpha and gamma as functions of the distance. Of the bounds of slacks that hold at every distance >=
-    d, those are used that are greatest at d + `further`.
+    `distances` has alpha and gamma as functions of the distance. Each slack is bounded by the function that is greatest
+    at d + `further` among the bounds that hold at every distance >= d.
     """
     start = 1
     for more in _MORE:
@@ -133,8 +133,8 @@ def _bounds_from(
 
     The functions depend on eps and the distance. At each integer distance >= d, one of them is at most the probability
     of the answer in the class of `goal`. `distances` has alpha and gamma as functions of the distance. The bounds come
-    from `rule`; there are none if the rule does not apply. Of the bounds of slacks that hold at every distance >= d,
-    those are used that are greatest at d + `further`. Raises Undecided if no d is found.
+    from `rule`; there are none if the rule does not apply. Each slack is bounded by the function that is greatest at d
+    + `further` among the bounds that hold at every distance >= d. Raises Undecided if no d is found.
     """
     while start <= MOST_SINGLE:
         bounds = rule(goal.united.requiring(replace(distances, start=start, further=further)))

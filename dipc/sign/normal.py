@@ -275,9 +275,9 @@ class NormalSum:
     def _is_positive_from(self, start: Fraction) -> bool:
         """True if the sum is proved to be positive for all eps >= `start`.
 
-        Positive summands are left out, except constants in `plain`. If the others are constants and negative multiples
-        of e^{-q·eps} with q >= 0, or of such a power times a function of the sum, none falls as eps grows. Then it is
-        enough that their total is positive at `start`. For any other summand the result is False.
+        Positive summands are left out, except constants in `plain`. Each of the others must be a constant, or a
+        negative multiple of e^{-q·eps} with q >= 0, alone or times one of the sum's normal functions. Otherwise the
+        result is False. None of them falls as eps grows, so it is enough that their total is positive at `start`.
         """
         with flint.ctx.workprec(_BITS):
             total, eps = flint.arb(0), flint.arb(to_fmpq(start))

@@ -183,8 +183,8 @@ def _single(value: Value) -> Form:
 def _lattice(groups: Iterable[Iterable[Form]]) -> Value:
     """Return the minimum over `groups` of the maximum of each group.
 
-    Forms that occur twice are left out, and so are numbers that change neither a maximum nor the minimum. Raises
-    NotOneForm if there are too many forms.
+    Repetitions are left out, and so are numbers that change neither a maximum nor the minimum. Raises NotOneForm if
+    there are too many forms.
     """
     arms: list[tuple[Form, ...]] = []
     size = 0

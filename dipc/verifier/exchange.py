@@ -202,7 +202,8 @@ class _ProductCheck:
     def _require_places(self, exchanged: PathExchanges) -> None:
         """Raise Rejected unless all inputs that `exchanged` names are real or int, and each is named once.
 
-        The inputs of each of its blocks must also have the same type and the same list of values.
+        The inputs of each block, whose values may be exchanged, must also have the same type and the same list of
+        values.
         """
         require_places(exchanged.places, len(self._slots))
         if any(self._slots[place].type not in OPEN for place in exchanged.places):

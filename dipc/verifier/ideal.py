@@ -302,7 +302,10 @@ class Ideal:
         return [slot for slot in self.machine.numbered("input") if self.machine.slots[slot].type not in OPEN]
 
     def _distance_of_multisets(self, inputs: Sequence[Value]) -> Fraction | None:
-        """Return dd at the finite `inputs`, some of which may be exchanged (FORMAT.md, lemma 4e)."""
+        """Return dd at the finite `inputs`, some of which may be exchanged (FORMAT.md, lemma 4e).
+
+        The result is None if no inputs have another answer.
+        """
         if self._multisets is None:
             self._multisets = sorted(self._answers_of_multisets(), key=lambda each: each[0])
         own = self._answer_key(self.answer(inputs))

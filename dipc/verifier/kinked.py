@@ -193,10 +193,9 @@ class _Piece:
                     yield s if self.high is None else -s, start, half * weight
 
     def _panels(self, length: Fraction, count: int, accuracy: int) -> int:
-        """Return a number of panels, equal parts of [0, `length`], with which the sum is off by at most 2^-`accuracy`.
+        """Return a number of panels for which Gauss-Legendre quadrature is off by at most 2^-`accuracy`.
 
-        On each panel, the sum is the one of Gauss and Legendre with `count` nodes. Raises NotDerived for too many
-        panels.
+        The panels are equal parts of [0, `length`], with `count` nodes each. Raises NotDerived for too many panels.
         """
         curvature, rates = self.steepness(None)
         slip = _rule(count, accuracy + 64)[1]
@@ -215,9 +214,9 @@ class _Piece:
 
 @lru_cache(maxsize=64)
 def _rule(count: int, bits: int) -> tuple[tuple[tuple[Fraction, Fraction], ...], Fraction]:
-    """Return `count` nodes and weights on [-1, 1], approximately those of Gauss and Legendre, and a bound δ.
+    """Return `count` nodes and weights on [-1, 1], close to those of Gauss-Legendre quadrature, and an error bound δ.
 
-    δ bounds their error: |Σ w·T_j(x) - ∫ T_j| <= δ/2 for the Chebyshev polynomials T_j of j < 2·`count`. The weights
+    The bound means that |Σ w·T_j(x) - ∫ T_j| <= δ/2 for the Chebyshev polynomials T_j with j < 2·`count`. The weights
     are positive, and their sum is less than 5/2. Numbers have a precision of `bits`.
     """
     one = 1 << bits
@@ -244,9 +243,9 @@ def _rule(count: int, bits: int) -> tuple[tuple[tuple[Fraction, Fraction], ...],
 
 
 def _root_of_legendre(n: int, k: int, bits: int) -> int:
-    """Return approximately the root of the Legendre polynomial P_`n` that has `k` greater roots, in units of 2^-`bits`.
+    """Return approximately the (`k` + 1)-th greatest root of the Legendre polynomial P_`n`, in units of 2^-`bits`.
 
-    The number of sign changes in the list P_0(x), ..., P_n(x) is that of the roots of P_n above x.
+    The number of sign changes in the list P_0(x), ..., P_n(x) is the number of roots of P_n above x.
     """
     low, high = -1 << bits, 1 << bits
     for _ in range(20):

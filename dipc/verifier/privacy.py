@@ -302,7 +302,7 @@ class _Proofs:
 def _obligations(data: Mapping[str, Any], name: str, context: Context) -> dict[tuple[Couple, ...], int]:
     """Return the obligations of the field `name` of `data`, by the couples of probabilities that they compare.
 
-    A probability is an index of those in `context`.
+    Each probability is given by its index in `context`.
     """
     place = among(context.values)
     with in_step(name):
@@ -365,7 +365,7 @@ def _read(
 
 
 def _groups(data: Mapping[str, Any], count: int, *, whole: bool) -> Sequence[Sequence[int]]:
-    """Return the groups of inputs, as indices, that may be exchanged by `data`, or () if it states none.
+    """Return the groups of exchangeable inputs that `data` states, as indices, or () if it states none.
 
     There are `count` inputs. `whole` says that `data` is a proof about all adjacent inputs: only such a proof may state
     groups. Raises Rejected.

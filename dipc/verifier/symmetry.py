@@ -510,7 +510,7 @@ class _Run:
         """Execute from `label` to `stop`, where all paths meet again, and return the variables there.
 
         `held` are the variables at `label`. `excluded` maps expressions to the values that they are known not to have.
-        `depth` is the number of branches inside which `label` is.
+        `depth` is the number of branches that enclose `label`.
         """
         if depth > MOST_DEPTH:
             raise NotDerived("branches are too deep")
@@ -812,8 +812,8 @@ def _left_by_expressions(
 def _require_transitions(machine: Machine, pairs: Sequence[tuple[int, int]], budget: Budget) -> None:
     """Raise NotDerived unless transitions of `machine` show that the inputs in each of `pairs` are exchangeable.
 
-    The program may make its draws later (lemma 2b), so that fewer states are between two inputs. Charges its work to
-    `budget`.
+    First, the draws of the program are made as late as possible (lemma 2b), so that it has fewer states while it reads
+    the inputs. If the proof fails, the program is tried as it is. Charges its work to `budget`.
     """
     late = drawing_late(machine, budget)
     if late is not None:

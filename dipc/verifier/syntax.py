@@ -375,7 +375,7 @@ _NOT, _COMPARISON = 3, 4
 class _Token:
     """A token of a program in line number `line`, from the position `start` to `end`.
 
-    `kind` is "number" or "name", for keywords and signs their `text`, and "" at the end of the program.
+    `kind` is "number", "name", the `text` itself if the token is a keyword or sign, or "" at the end of the program.
     """
 
     kind: str
@@ -850,7 +850,12 @@ class _Reader:
         return Range(low, high)
 
     def _type_of(self, values: tuple[Expr, ...]) -> str | Domain:
-        """Return the type of a variable that holds one of `values`: "bool", the domain of a variable, or `values`."""
+        """Return the type of a variable that holds one of `values`.
+
+        The type is "bool" if all values are conditions or bool variables. Otherwise it is the domain of a variable
+        among them, if all are variables of this domain, or if the name of a domain value is among them. In all other
+        cases it is the list of the values.
+        """
         declared = [
             self._types.get(value.name) if isinstance(value, Name | Element) and not self._is_loop(value.name) else None
             for value in values
@@ -1059,7 +1064,7 @@ def _written_number(expr: Expr) -> Fraction | None:
 
 
 def _without_noise(part: object) -> Assign | None:
-    """Return an assignment of the mean if `part` is a draw of noise; None for any other `part`.
+    """Return an assignment of the mean if `part` is a draw of noise, or None if `part` is to be kept.
 
     An exponential mechanism is kept: in an `ideal` block it picks the first of the best candidates. Raises NotDerived
     for a `choose`, and for noise whose mean depends on eps.

@@ -94,7 +94,7 @@ class _Segments(Execution):
         return reached
 
     def _key(self, state: State) -> Key:
-        """Return a key for `state`: from two states with equal keys on, all runs are equal.
+        """Return a key for `state`, such that states with equal keys continue with equal runs.
 
         The key has the next instruction that is not a jump, and the values that may be read later.
         """

@@ -46,12 +46,12 @@ class _Group:
     """Inputs that affect an exit only through one weighted sum of them.
 
     The inputs have the indices `places` and, in the sum, the factors `weights`. An adjacency has a radius, of which the
-    moves of the inputs use up parts. The i-th input moves by steps[i] for each 1 of the radius that it uses up. It
-    uses up budgets[i] when it moves over its whole range; None if the range is unbounded. Inputs with the greatest
+    moves of the inputs use up parts. The i-th input moves by steps[i] per unit of the radius that it uses up. It uses
+    up budgets[i] when it moves over its whole range; None if the range is unbounded. Inputs with the greatest
     |weight|·step come first.
 
-    `one_sign` is 1 if all inequalities of the exit grow with the sum, -1 if all fall; then one direction of the sum
-    is the worst. Otherwise it is 0.
+    `one_sign` is 1 if all inequalities of the exit grow with the sum, -1 if all fall; then one direction of the sum is
+    the worst. Otherwise it is 0.
     """
 
     places: tuple[int, ...]
@@ -63,7 +63,8 @@ class _Group:
     def filled(self, budget: Fraction | None) -> dict[int, Fraction]:
         """Return the move with the greatest weighted sum among the moves that spend at most `budget` of the radius.
 
-        The move has steps by the indices of the inputs. None for `budget` lets all inputs move over their whole ranges.
+        The move maps the index of each input that moves to its change. None for `budget` lets all inputs move over
+        their whole ranges.
         """
         move: dict[int, Fraction] = {}
         for place, weight, step, whole in zip(self.places, self.weights, self.steps, self.budgets, strict=True):
@@ -228,7 +229,7 @@ def _groups(
 def _side(side: Extent, within: Neighborhood) -> tuple[Fraction, Fraction | None]:
     """Return (step, budget) for an input with the range `side`; `within` is the adjacency, which has a radius.
 
-    The input moves by the step for each 1 of the radius that it uses up; under HAMMING any move uses up 1. To move over
+    The input moves by the step per unit of the radius that it uses up; under HAMMING any move uses up 1. To move over
     its whole range, the input uses up the budget. The budget is None if the range is unbounded and the distance is L1.
     """
     width = side.width

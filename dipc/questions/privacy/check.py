@@ -241,7 +241,7 @@ class PrivacyQuestion:
 
     @cached_property
     def _dense(self) -> Laws:
-        """The laws of real outputs at pairs among which the worst of all pairs is.
+        """The laws of real outputs at pairs that include the worst of all pairs.
 
         Raises Undecided if no such pairs are known, or if the question is about several runs.
         """

@@ -681,8 +681,8 @@ class RealOutputs(Laws):
     def _exponents(self, one: Closed, other: Closed, intervals: Sequence[Interval]) -> Ends | None:
         """Return a lower and an upper bound of log(`one`/`other`)/eps on `intervals`; None if none are known.
 
-        None are known on several intervals. On one interval with more than one eps, they are computed only as part of
-        an upper bound of the least delta. Raises Undecided.
+        The result is None for more than one interval. For one interval with more than one eps, the bounds are computed
+        only as part of an upper bound of the least delta. Raises Undecided.
         """
         (interval, *more) = intervals
         if interval.is_point and not more:
@@ -874,9 +874,10 @@ def _spans(axes: Iterable[_Axis]) -> list[_Span]:
 
 
 def _exponential(every: Sequence[_Density], box: Sequence[_Span]) -> tuple[tuple[Fraction, ...], Closed] | None:
-    """Return (slopes s, factor A) such that the sum of the densities `every` is A·e^{eps·(s·y)} for outputs y in `box`.
+    """Return (slopes s, factor A) such that the densities `every` add up to A·eps^k·e^{eps·(s·y)} for y in `box`.
 
-    A power of eps is left out of A. None if the sum is 0. Raises OutsideFragment if the sum has different exponentials.
+    Here y has the values of the k real outputs. The result is None if the sum is 0. Raises OutsideFragment if the sum
+    has different exponentials.
     """
     by_slopes: dict[tuple[Fraction, ...], list[Closed]] = {}
     for density in every:
@@ -926,9 +927,9 @@ def _comparison(half: Halfspace, names: Sequence[str]) -> str:
 
 
 def _cell_moment(cell: _Cell, order: int, eps: Fraction) -> ClosedForm | None:
-    """Return the integral of p^`order`·p'^(1-`order`) over `cell`; None if it is infinite at `eps`.
+    """Return the integral of p^`order`·p'^(1-`order`) over `cell`, where p and p' are the densities at the two inputs.
 
-    Raises OutsideFragment.
+    The result is None if the integral is infinite at `eps`. Raises OutsideFragment.
     """
     slopes, factor = cell.ours
     if cell.theirs is None:

@@ -371,8 +371,8 @@ class EveryNumber:
 
         Each rate in `program` is a mark: a number that `rates` maps to a function of m. Let x be noises that reach an
         output at u. Let E(u', r) be the least cost, for the rates r, of noises that reach the output at the adjacent u'
-        (see `LeastCosts`). Then E(u', r) - Σ r·|x| is a lower bound. E is concave in r, and proportional to r. So E is
-        at least the sum of its values with all rates but one set to 0.
+        (see `LeastCosts`). Then E(u', r) - Σ r·|x| is a lower bound. E is concave in r, and E(u', c·r) = c·E(u', r) for
+        c > 0. So E is at least the sum of its values with all rates but one set to 0.
         """
         best = RationalFunction.constant(0)
         with suppress(Undecided):
@@ -400,8 +400,8 @@ class EveryNumber:
         """The privacy question with one input for each total of the queries, or None if there is no such question.
 
         A total is a sum, minimum, maximum or count over queries. The program has to read its queries through totals
-        only. A claim that holds for totals that change as much as adjacent queries can change them holds for the
-        queries, too.
+        only. The adjacent totals of the new question may differ by as much as adjacent queries can change them. So a
+        claim about the totals holds for the queries, too.
         """
         reduced = totals.for_privacy(self._at_all_inputs, self.parameter, self._within)
         if reduced is None:

@@ -924,7 +924,7 @@ class _Units:
 
 @dataclass(slots=True)
 class _Plan:
-    """A plan of shifts, as a linear program whose solutions are shifts of noises that bound the loss.
+    """A linear program whose solutions are shifts of noises that bound the loss.
 
     `units` has the functions of m in which costs are measured, and `low` is the loop's first index. `system` has the
     inequalities between unknowns. `unknowns` maps a description of each unknown, a word with indices, to its number.

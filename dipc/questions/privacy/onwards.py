@@ -231,8 +231,9 @@ class _Word(PathRuns):
     ) -> tuple[list[Halfspace], dict[int, int]]:
         """Return (half-spaces of noises and of their costs, the key of the cost of each noise not in `known`).
 
-        The half-spaces are the `forms` on a run to `end`, with centered noises, and those that bound each cost below by
-        rate·|N|. Costs are in multiples of `unit`.
+        The noises in `known` were drawn earlier, and their costs are not counted. The half-spaces are the `forms` on a
+        run to `end`, with centered noises, and those that bound each cost below by rate·|N|. Costs are in multiples of
+        `unit`.
         """
         drawn = {noise.id: noise for noise in end.noises if noise.id not in known}
         last = max([noise.id for noise in end.noises], default=0)

@@ -63,10 +63,10 @@ def plain_release(program: Program) -> Program | None:
 
 
 def _choice(exit_: Exit, output: int) -> tuple[Affine, _Choice] | None:
-    """Return (the part of an output that depends on inputs alone, (probability of the exit, numbers of its noises)).
+    """Return (the part of an output that depends on inputs alone, (probability of the exit, squares of its noises)).
 
-    The output is that with the slot `output` in `exit_`. Each noise in the output has one number: (a/c)², where a is
-    its rate as Laplace noise and c its factor. None for exits with conditions, for probabilities that depend on eps,
+    The output is that with the slot `output` in `exit_`. The square of a noise is (a/c)², where a is its rate as
+    Laplace noise and c its factor in the output. None for exits with conditions, for probabilities that depend on eps,
     and for noise other than Laplace noise.
     """
     state, value = exit_.state, exit_.state.outputs[output]
