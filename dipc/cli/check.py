@@ -49,8 +49,8 @@ computes the right answers and dd for the inputs of --inputs.
 
 \b
 Given a directory, dipc checks every program in it that makes a claim. The
-inputs are those of --inputs, or of the table next to the program that has the
-same name. -j N checks N programs at a time.
+inputs are those of --inputs, or those of the table that is next to the program
+and has the same name. -j N checks N programs at a time.
 
 \b
 Exit codes: 0 accurate, 1 inaccurate, 2 bad input, 3 undecided (or, with

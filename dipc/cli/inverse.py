@@ -119,8 +119,8 @@ Examples:
   dipc tune numeric.dip --vary "s in (0, 1)" --vary "r in (0, 1)" --beta 1/10
 
 \b
-The constants of --vary split a budget, for example into rates s*eps and
-(1 - s)*eps/2. dipc minimizes one number, the objective:
+The constants of --vary split a budget, for example into the rates
+s*eps and (1 - s)*eps. dipc minimizes one number, the objective:
   by default        the least t = alpha*eps for which the claim holds
   with --for eps    the least eps for which the claim holds; also the default
                     if --alpha gives a number
@@ -232,8 +232,8 @@ The claim is the same as in `dipc check`. It has to hold for every eps of
   eps    the exact set of eps at which the claim holds, and the least of them
   alpha  the least alpha for which the claim holds at all rows with dd > alpha
          (with --inputs all: t/eps for a number t)
-  beta   the least beta, as formulas in eps: this is the largest probability
-         of a wrong answer
+  beta   the least beta, as formulas in eps: the probability of a wrong answer
+         at the row where it is largest
   gamma  the least gamma: the claim is proved for this gamma, and refuted just
          below
   error  the largest expected error, as formulas in eps
@@ -258,7 +258,7 @@ Exit codes: 0 solved, 1 proved to have no solution, 2 bad input,
     "-j,--jobs --cache --dask --quiet,-q"
 )
 def solve(**given: Any) -> ExitCode:
-    """Find the least eps, alpha, beta or gamma for which a claim holds, the largest expected error, or a constant.
+    """Find for which eps, alpha, beta, gamma or constant a claim holds, or the largest expected error.
 
     A row is an input that you list, in TABLE.csv or with --inputs. The claim has to hold at every row. The answer is
     exact, or lies between two numbers: the claim is proved for one and refuted for the other. If the claim holds for

@@ -231,7 +231,7 @@ def audit(result: Audit) -> Outcome:
         *shown(result, "input other=adjacent"),
         ("outputs", "; ".join(map(assignment_text, worst.outputs))),
         ("observed", f"{worst.counts[0]} of {worst.runs[0]}, and {worst.counts[1]} of {worst.runs[1]}"),
-        ("bounds", f"at least {worst.least:.6g}, and at most {worst.most:.6g}"),
+        ("bounds", f"at least {worst.least:.6g} at the input, at most {worst.most:.6g} at the other"),
         ("exact loss", result.claimed),
     ]
     return Outcome.from_record(result, standing, line=audit_line(result), parts=lambda: [section(None, *fields)])

@@ -49,7 +49,7 @@ _SEEDED = Diagnostic(
 def runs_line(runs: Runs) -> str:
     """Return in one sentence how much randomness the `runs` used."""
     source = "the operating system" if runs.seed is None else f"the seed {runs.seed}"
-    each = f", {runs.random_bits / len(runs):.1f} a run" if len(runs) > 1 else ""
+    each = f", {runs.random_bits / len(runs):.1f} per run" if len(runs) > 1 else ""
     return f"{count(runs.random_bits, 'random bit')} from {source}{each}"
 
 

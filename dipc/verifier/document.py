@@ -261,8 +261,8 @@ def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> s
             raise Rejected(f"a document makes another claim than the question's with {sought} {value}")
     if sought == "budget" and proved is not None and refuted is not None:
         _check_pair(proved, refuted)
-    ends = ((high, "suffices"), (low, "does not"))
-    return ", ".join(f"{sought} {number} {does}" for number, does in ends if number is not None)
+    ends, unit = ((high, "suffices"), (low, "does not")), "*eps" if sought == "budget" else ""
+    return ", ".join(f"{sought} {number}{unit} {does}" for number, does in ends if number is not None)
 
 
 def _of_numbers(value: object) -> tuple[str, int]:

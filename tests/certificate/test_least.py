@@ -113,7 +113,7 @@ def test_what_fails_at_a_far_eps_alone(tmp_path: Path) -> None:
     about = ["--adjacent", "linf:1", "--inputs", "all", "--for-all", "m", "--constant"]
     assert run(["privacy", program, *about, "--certificate", str(proof), "-q"]) == 0
     accepted = check_text(proof.read_text(encoding="utf-8"))
-    assert accepted.verdict == "budget 1 suffices, budget 999/1000 does not"
+    assert accepted.verdict == "budget 1*eps suffices, budget 999/1000*eps does not"
     assert accepted.complete
 
 

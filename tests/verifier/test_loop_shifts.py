@@ -52,7 +52,7 @@ def test_constants_are_proved_and_refuted(name: str, adjacent: str) -> None:
     found = asked.constant(None)
     accepted = check_text(certify_constant(asked, found))
     assert accepted.complete
-    assert accepted.verdict.startswith(f"budget {found.proved} suffices, budget ")
+    assert accepted.verdict.startswith(f"budget {found.proved}*eps suffices, budget ")
     assert "every m >= 1" in accepted.claim
     assert f"m = {found.numbers.at if found.numbers else None}" in accepted.claim
 
@@ -230,7 +230,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     ]
     assert run([*words, "--constant", "--certificate", str(proof)]) == 0
     assert run(["verify", str(proof), "-q", "--program", str(BENCHMARKS / "sparse.dip")]) == 0
-    assert "proved: budget 1 suffices, budget 999/1000 does not; " in capsys.readouterr().out
+    assert "proved: budget 1*eps suffices, budget 999/1000*eps does not; " in capsys.readouterr().out
     laplace = [*words[:1], str(BENCHMARKS / "laplace.dip"), *words[2:]]
     assert run([*laplace, "--constant", "--certificate", str(proof)]) == 2
     assert "no constant is proved" in capsys.readouterr().err
