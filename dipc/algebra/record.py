@@ -15,7 +15,7 @@ from dipc.algebra.numbers import exact_text, magnitude, outward
 class Record:
     """A base class whose objects are written as JSON objects, as the text `FIELDS` of the class describes.
 
-    The text has the keys, separated by blanks:
+    The text has the keys, separated by spaces:
 
     - `key` has the value of the attribute of this name. `key=one.two` has the value of the attribute "two" of the
       attribute "one", or null if "one" is None.

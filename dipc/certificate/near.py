@@ -293,7 +293,7 @@ class _Nearest:
     - `slots` are the inputs, and those in `whole` are ints. If `inner` is true, ints are rounded to the nearest
       integer, otherwise away from u.
     - `bounds` has (coordinate, lower bounds, upper bounds) in the order of elimination; a bound is an affine form.
-    - `sides` are half-spaces: a nearest input exists for every u inside of all of them.
+    - `sides` are half-spaces: a nearest input exists for every u inside all of them.
     - `cells` counts the sets of inputs u for which the search found a near input.
     """
 

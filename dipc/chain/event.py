@@ -53,9 +53,9 @@ Balls = Mapping[int, Ball]
 class AffineBound(NamedTuple):
     """The condition `form` >= 0, or one end of a ball as a condition on a real or int output.
 
-    If `ball` is None, the condition is form >= 0. Otherwise `ball` is the slot of the output, and `sign` tells which
-    end of its ball is meant. With `sign` 1 the form is the output, and the condition is output >= center - radius. With
-    `sign` -1 the form is -output, and the condition is output <= center + radius.
+    If `ball` is None, the condition is form >= 0. Otherwise `ball` is the slot of the output, and `sign` is 1 for the
+    lower end of the ball, -1 for the upper end. With `sign` 1 the form is the output, and the condition is output >=
+    center - radius. With `sign` -1 the form is -output, and the condition is output <= center + radius.
     """
 
     form: Affine

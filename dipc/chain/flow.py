@@ -356,8 +356,8 @@ def _written_by_chance(
 
     Every path of `program` to `label` passes the label `last`. Chance decides the path if a branch at `last` or later
     compares reals or ints, or reads a slot that does not depend on inputs alone. `before` has the predecessors of each
-    label. `decided`, `reads` and `writes` have, by label, the bit sets of the slots that depend on inputs alone, that
-    are read, and that are written.
+    label. `decided`, `reads` and `writes` have three bit sets for each label: of the slots that depend on inputs alone,
+    of the slots read, and of the slots written.
     """
     pending, seen, written = [*before[label]], {label}, 0
     by_chance = False

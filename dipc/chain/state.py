@@ -186,7 +186,7 @@ def centered(form: Affine, means: Mapping[int, Affine]) -> Affine:
 
 
 def affine_text(form: Affine, noise_name: Callable[[int], str], input_name: Callable[[int], str]) -> str:
-    """Return `form` as a text such as `2*r1 - r2 + q[1] + 1/2`; `0` for the zero form.
+    """Return `form` as text such as `2*r1 - r2 + q[1] + 1/2`; `0` for the zero form.
 
     `noise_name` and `input_name` give the name of a noise by its id, and of an input by its slot.
     """
@@ -198,7 +198,7 @@ def affine_text(form: Affine, noise_name: Callable[[int], str], input_name: Call
 def comparison_text(
     difference: Affine, op: str, noise_name: Callable[[int], str], input_name: Callable[[int], str]
 ) -> str:
-    """Return `difference op 0` as a text such as `r1 < rT`, positive terms on the left, negative on the right.
+    """Return `difference op 0` as text such as `r1 < rT`, positive terms on the left, negative on the right.
 
     `noise_name` and `input_name` give the name of a noise by its id, and of an input by its slot.
     """

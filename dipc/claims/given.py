@@ -33,7 +33,7 @@ def arrays_among(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def by_element(values: Mapping[str, object], arrays: Mapping[str, Sequence[str]], where: str) -> dict[str, object]:
-    """Return `values` with each whole array replaced by its elements, and with blanks removed from names.
+    """Return `values` with each whole array replaced by its elements, and with spaces removed from names.
 
     `arrays` has the names of each array's elements. A whole array is anything with a length that can be iterated,
     except a text or a dict. Raises DiagnosticError, with a message that begins with `where`, for a wrong number of

@@ -321,7 +321,7 @@ class CsvChunk(CsvSource):
 
 
 def cell_spans(record: str) -> list[tuple[int, int]]:
-    """Return (start, end) of each cell in one raw CSV `record`, without surrounding blanks, but with quotes.
+    """Return (start, end) of each cell in one raw CSV `record`, without surrounding spaces, but with quotes.
 
     As in Python's `csv`, a quote counts only at the start of a cell; commas up to the closing quote belong to the cell.
     """

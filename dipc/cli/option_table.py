@@ -310,7 +310,7 @@ class SingleOption(click.Option):
 def takes(names: str) -> Callable[[_F], _F]:
     """Return a decorator that gives a command the arguments and options `names`, in the order of its help.
 
-    `names` is a string of keys of OPTIONS, separated by blanks. A key can be followed by the allowed values of the
+    `names` is a string of keys of OPTIONS, separated by spaces. A key can be followed by the allowed values of the
     option, the default first, as in `--format=text|json`.
     """
 

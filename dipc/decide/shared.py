@@ -69,7 +69,7 @@ class Unreadable(ValueError):
 
 
 def rational_text(value: Fraction) -> str:
-    """Return `value` as a text in hexadecimal, such as `-1f/3` for -31/3."""
+    """Return `value` as text in hexadecimal, such as `-1f/3` for -31/3."""
     return f"{value.numerator:x}" if value.denominator == 1 else f"{value.numerator:x}/{value.denominator:x}"
 
 
@@ -104,7 +104,7 @@ def read_closed(text: str) -> Closed:
 
 
 def _terms_text(value: ExpPoly) -> str:
-    """Return `value` = Σ c·eps^k·e^{(j/n)·eps} as a text, with integers k, j and the least possible n.
+    """Return `value` = Σ c·eps^k·e^{(j/n)·eps} as text, with integers k, j and the least possible n.
 
     The text has n, and then k, j and c of each term, in the order of k and j.
     """
@@ -198,7 +198,7 @@ def beta_text(beta: BetaForm) -> str:
 
 
 def decision_text(decision: Decision) -> str:
-    """Return `decision` as a text: its verdict, counterexample, failing intervals and reason, without the bound."""
+    """Return `decision` as text: its verdict, counterexample, failing intervals and reason, without the bound."""
     fields = decision.verdict, decision.counterexample, decision.failing, decision.reason
     return json.dumps(_plain(fields), separators=(",", ":"))
 

@@ -946,9 +946,9 @@ class AlphaSolution(Solution):
 class EnvelopePiece(Record):
     """A piece of the least beta as a function of eps: on `span`, the probability of a wrong answer in the cases `rows`.
 
-    `beta` is the closed form of this probability as a text, in which `variable` is always called `eps`. `value`
-    encloses the least beta if the span is a single eps, and is None otherwise. Unless `exact`, the closed form is only
-    an upper bound of the least beta.
+    `beta` is the closed form of this probability as text, in which `variable` is always called `eps`. `value` encloses
+    the least beta if the span is a single eps, and is None otherwise. Unless `exact`, the closed form is only an upper
+    bound of the least beta.
     """
 
     FIELDS = "*span beta rows value? variable=variable.product? bound?"

@@ -924,7 +924,7 @@ class Intervals(Record):
 
     @property
     def eps(self) -> str:
-        """The intervals of eps in the claim, as a text."""
+        """The intervals of eps in the claim, as text."""
         return next(iter(self.solutions.values())).eps
 
     @property

@@ -522,8 +522,8 @@ class _OpenConstant:
     def has_monotone_excess(self, pairs: Pairs) -> bool:
         """True if the excess of each output at each of the `pairs` grows with the constant, or if each excess falls.
 
-        The `pairs` are adjacent inputs u and u'. The excess of an output o is Pr[o; u] - e^budget·Pr[o; u'], but at
-        least 0. A constant excess counts as growing and as falling. Raises Undecided.
+        The `pairs` are adjacent inputs u and u'. The excess of an output o is max(0, Pr[o; u] - e^budget·Pr[o; u']). A
+        constant excess counts as growing and as falling. Raises Undecided.
         """
         known = [self._exits(each) for each in pairs.inputs]
         return any(all(_excess_is_monotone(known[i], known[j], sign) for i, j in pairs.ordered) for sign in (1, -1))

@@ -195,7 +195,7 @@ class _Search:
     # --- where there is none ------------------------------------------------------------------------
 
     def hopeless(self) -> GammaSolution | None:
-        """Return the answer that no gamma is enough, if a row is found that fails with every gamma; else None."""
+        """Return the answer that no gamma is enough, if some row is found to fail with every gamma; else None."""
         for claimed in self._open:
             largest = largest_distance(self._probabilities, claimed.row)
             if not self._holds(claimed, largest):
@@ -414,7 +414,7 @@ def _in_products(question: Question, at_zero: Claims, digits: int) -> GammaSolut
 
 
 def _failing_input(question: Question, at_zero: Claims, digits: int) -> GammaSolution | None:
-    """Return the solution that no gamma is enough, if an input is found at which every gamma fails; else None.
+    """Return the solution that no gamma is enough, if every gamma is found to fail at some input; else None.
 
     The inputs tried are those at which a check refutes `question` with gamma = 1000. `at_zero` are the claims of the
     question with gamma = 0. `digits` becomes a field of the solution.

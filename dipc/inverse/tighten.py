@@ -690,8 +690,8 @@ def _lesser_enclosed(every: Sequence[Inequality], factors: Factors) -> set[int]:
 def _little_less(peaks: Sequence[Peak], digits: int) -> Fraction | None:
     """Return a number slightly below the value of the only peak whose value is known by an enclosure alone.
 
-    The number is v·(1 - 10^(1 - n)), where v is the lower end of the enclosure, and n is `digits`, but at least 2. The
-    result is None if `peaks` has no such peak, or several.
+    The number is v·(1 - 10^(1 - n)), where v is the lower end of the enclosure, and n is the greater of `digits` and 2.
+    The result is None if `peaks` has no such peak, or several.
     """
     values = [peak.value.low for peak in peaks if isinstance(peak.value, EnclosedNumber)]
     return values[0] * (1 - Fraction(1, 10 ** max(1, digits - 1))) if len(values) == 1 else None

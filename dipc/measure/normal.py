@@ -35,9 +35,9 @@ bounds. Then:
    most 2 + |e^{-z²}| everywhere. As in 1, Re z² >= -4R·a²y²/(2v), so |Φ| <= 3/2·exp(2R·a²y²/v).
 3. For eps = e, |Φ(s + iw)| <= exp(w²/2).
 
-**Quadrature on a finite piece.** A piece of half-length r is integrated by the rule of Gauss and Legendre with n nodes.
-Take the ellipse of parameter ρ > 1, in which |y| <= r·(ρ - 1/ρ)/2, and let M bound r times the integrand there. Then
-the error is at most 8·M·ρ^{-2n}/(1 - 1/ρ). Indeed, the Chebyshev series cut off beyond degree 2n - 1 has an error of at
+**Quadrature on a finite piece.** A piece of half-length r is integrated by Gauss-Legendre quadrature with n nodes. Take
+the ellipse of parameter ρ > 1, in which |y| <= r·(ρ - 1/ρ)/2, and let M bound r times the integrand there. Then the
+error is at most 8·M·ρ^{-2n}/(1 - 1/ρ). Indeed, the Chebyshev series cut off beyond degree 2n - 1 has an error of at
 most 2·M·ρ^{1-2n}/(ρ - 1). The rule is exact for the rest, and its weights are positive with the sum 2.
 
 **Quadrature on the whole line.** If there is one piece, the trapezoid rule in t itself applies. Under the integral |φ(s

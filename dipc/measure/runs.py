@@ -111,8 +111,7 @@ class _Passing(Generic[_Function]):
     def _measures_to(self, end: int) -> Mapping[int, Closed]:
         """Return a mapping from each node without a live noise to the probability of the paths from it to `end`.
 
-        `end` has no live noise. Only paths are counted that have a live noise at all nodes between the first and the
-        last.
+        `end` has no live noise. A path is counted only if all nodes between its first and its last have a live noise.
         """
         names: dict[int, int] = {}
         numbers: dict[int, Closed] = {}

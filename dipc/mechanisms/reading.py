@@ -86,8 +86,8 @@ def read_mechanism(
 ) -> SourceText:
     """Read the mechanism `name` of the file `source`, or the mechanism that `function` returns for the parsed file.
 
-    The result is the source with the program that was read, as a tree and as a text, and with an `Accepted`, which a
-    run under CPython needs. `imported` maps names that were imported elsewhere to their qualified names. Raises
+    The result is the source with the program that was read, as a tree and as text, and with an `Accepted`, which a run
+    under CPython needs. `imported` maps names that were imported elsewhere to their qualified names. Raises
     DiagnosticError if there is no such mechanism, or if it cannot be read.
     """
     module = parsed(source, imported)

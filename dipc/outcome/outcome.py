@@ -221,7 +221,7 @@ class Look:
 class Page:
     """A text under construction, of printable characters and colors; `text()` ends with a newline.
 
-    Names of files and claims cannot add other characters. Lines have no trailing blanks.
+    Names of files and claims cannot add other characters. Lines have no trailing spaces.
     """
 
     look: Look = field(default_factory=Look)
@@ -330,8 +330,8 @@ def render_parts(blocks: Iterable[ReportBlock], look: Look | None = None) -> str
 def wrap(text: str, width: int, hanging: int = 0) -> list[str]:
     """Return `text` in lines of at most `width` characters, if its words allow.
 
-    All lines but the first begin with `hanging` blanks. No word is broken, and no line ends after the sign of a
-    summand. Joined by blanks, the lines give `text` again.
+    All lines but the first begin with `hanging` spaces. No word is broken, and no line ends after the sign of a
+    summand. Joined by spaces, the lines give `text` again.
     """
     glued = text.replace(" + ", f" +{GLUE}").replace(" - ", f" -{GLUE}")
     lines = textwrap.wrap(

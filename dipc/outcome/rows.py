@@ -397,7 +397,7 @@ def _table(rows: Sequence[RowResult], word: str) -> ShownTable:
 
 
 def failing_text(intervals: Sequence[FailureInterval]) -> str:
-    """Return the union of `intervals`, the eps where a row fails, as a text; each finite end has its proved digits."""
+    """Return the union of `intervals`, the eps where a row fails, as text; each finite end has its proved digits."""
     return union_text(map(_interval, intervals), _SHOWN_INTERVALS)
 
 

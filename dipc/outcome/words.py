@@ -148,8 +148,8 @@ def _common_digits(low: Fraction, high: Fraction, digits: int) -> Fraction | Non
 def shown(record: object, fields: str) -> list[tuple[str, str | None]]:
     """Return pairs of a label and a text, one for each field of `record` that the list `fields` names.
 
-    `fields` is a string of names separated by blanks, in the notation that `Record` uses for JSON. An item `label=path`
-    is the attribute `path`, shown with this label. The character `_` in a label is shown as a blank.
+    `fields` is a string of names separated by spaces, in the notation that `Record` uses for JSON. An item `label=path`
+    is the attribute `path`, shown with this label. The character `_` in a label is shown as a space.
     """
     return [(key.replace("_", " "), value_text(value)) for key, value in field_values(record, fields)]
 
@@ -413,7 +413,7 @@ def _range_text(failing: FailureInterval, variable: str) -> str:
 
 
 def number_text(point: EndPoint) -> str:
-    """Return `point`, the finite end of an interval, as a text with its proved digits."""
+    """Return `point`, the finite end of an interval, as text with its proved digits."""
     assert point.high is not None
     if point.text is not None:
         return point.text

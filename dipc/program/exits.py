@@ -194,7 +194,7 @@ def _require_ends(chain: Chain, reach: Reach, weights: Weights) -> None:
 
 
 def _vanishing(zeros: _Zeros, weights: Weights, weight: ChoiceWeight, root: Root) -> frozenset[ChoiceWeight]:
-    """Return the weights, among the keys of `zeros`, that are 0 at `root`, a positive root of `weight`.
+    """Return the weights among the keys of `zeros` that are 0 at `root`, a positive root of `weight`.
 
     `zeros` maps each weight of a step in a loop to its roots, and `weights` computes each weight as a function of eps.
     The numerators of these functions are polynomials in eps and e^{eps/n}. Two numerators share a positive root only if

@@ -410,7 +410,7 @@ class Program:
 
     @property
     def expected_quantity(self) -> str | None:
-        """The error whose expectation the question is about, as a text such as `|x - det(u)|`; else None."""
+        """The error whose expectation the question is about, as text such as `|x - det(u)|`; else None."""
         return None
 
     @property
@@ -781,7 +781,7 @@ def _reaches_any(program: Program, weights: Set[Expr]) -> bool:
 
 
 def validate_source(source: SourceText, constants: Mapping[str, Fraction] | None = None) -> None:
-    """Test the translation of a Python function by running it, before its program is shown or exported as a text.
+    """Test the translation of a Python function by running it, before its program is shown or exported as text.
 
     `source` is the function's file, read with the values `constants`. Raises DiagnosticError for a program with
     mistakes, and DefectError if the function and the translated program differ.

@@ -175,7 +175,7 @@ def _series(
 
     1. at most the error of Z_j in units of 2^-w, as |c_j| <= 2^shift,
     2. one unit for rounding,
-    3. one unit for the last bits of c_j. Bits are left out that contribute less than one unit, since Z_j < 2·2^w.
+    3. one unit for the last bits of c_j. Bits that contribute less than one unit are left out, since Z_j < 2·2^w.
 
     The factors (jr)^n/n! add up to at most e^{jr}. Rounding the results adds one unit each.
 

@@ -156,7 +156,7 @@ _SEARCHED = 1000
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """Return the one of `candidates` that is most like `name`, ignoring letter case, or None if none is similar."""
+    """Return the candidate most like `name`, ignoring letter case, or None if none of `candidates` is similar."""
     from difflib import get_close_matches
 
     folded = {candidate.lower(): candidate for candidate in islice(candidates, _SEARCHED) if candidate != name}
@@ -165,7 +165,7 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, candidates: Iterable[str], written: str = "{}") -> list[str]:
-    """Return a list with one note, "did you mean …?", for the one of `candidates` that is most like `name`.
+    """Return a list with one note, "did you mean …?", for the candidate that is most like `name`.
 
     The list is empty if none of `candidates` is similar. `written` is how the candidate is shown, with `{}` for the
     candidate, such as "--{}".
@@ -175,7 +175,7 @@ def did_you_mean(name: str, candidates: Iterable[str], written: str = "{}") -> l
 
 
 def mistyped(word: str, candidates: Iterable[str]) -> str | None:
-    """Return the one of `candidates` that differs from `word` by a typing mistake, or None if there is none.
+    """Return the candidate that differs from `word` by a typing mistake, or None if none of `candidates` does.
 
     A mistake is a letter that is wrong, missing, added, or swapped with its neighbor. If `word` has more than eight
     letters, two mistakes are allowed.

@@ -171,7 +171,7 @@ class Situation:
         return Span(end, end)
 
     def touches(self) -> bool:
-        """Return True if no blank space precedes the unexpected token."""
+        """Return True if no space precedes the unexpected token."""
         return (
             0 < self.position < len(self.tokens) and token_span(self.tokens[self.position - 1]).end == self.span.start
         )
@@ -633,7 +633,7 @@ def stray_character(text: str, position: int) -> Problem:
 
 
 def without_stray_characters(text: str, first: Span) -> str:
-    """Return `text` with blanks for the stray characters at `first`, and for those after them on the line."""
+    """Return `text` with spaces in place of the stray characters at `first`, and of those after them on the line."""
     end = text.find("\n", first.start) % (len(text) + 1)
     rest = "".join(letter if letter.isspace() or _WRITABLE.match(letter) else " " for letter in text[first.end : end])
     return text[: first.start] + " " * (first.end - first.start) + rest + text[end:]

@@ -93,7 +93,7 @@ def _program_at(path: Path, budget: Budget) -> Program:
 
 @contextmanager
 def _reading_program(path: Path) -> Iterator[None]:
-    """Raise UnusableArgument in place of errors in the `with` block that say that the file at `path` is no program."""
+    """Raise UnusableArgument in place of errors in the `with` block that say the file at `path` is not a program."""
     try:
         yield
     except UnicodeDecodeError as error:

@@ -593,7 +593,7 @@ def _require_claim(question: Question, data: Mapping[str, Any]) -> None:
 
 
 def digest(rest: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of the fields `rest` as JSON: in ASCII, without blanks, the names of every object sorted."""
+    """Return the SHA-256 of the fields `rest` as JSON: in ASCII, without spaces, the names of every object sorted."""
     canonical = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()
 

@@ -932,5 +932,5 @@ def is_about_privacy(statement: Statement) -> bool:
 
 
 def block_of(fields: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Return those `fields` of a claim block that are about accuracy, without blanks except between words."""
+    """Return those `fields` of a claim block that are about accuracy, without spaces except between words."""
     return {name: re.sub(r"(?<!\w)\s+|\s+(?!\w)", "", text) for name, text in fields if name in _OF_ACCURACY}

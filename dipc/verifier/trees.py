@@ -496,8 +496,9 @@ class _Rooted:
     def _center(self, i: int, parent: int | None, above: Fraction) -> Center:
         """Return the subtree whose center is coordinate `i`, below the coordinate `parent` (None: it is the root).
 
-        `above` is the scale of the parent. Of the trees that differ only in the signs of values, the first in sorted
-        order is returned. Raises NotDerived if bounds of the center meet on lines of several directions.
+        `above` is the scale of the parent. The result is the first in sorted order of the trees that differ from each
+        other only in the signs of values. Raises NotDerived if bounds of the center meet on lines of several
+        directions.
         """
         wanted = ({i},) if parent is None else ({i}, {i, parent})
         mine = [g for g, support in zip(self.groups, self.supports, strict=True) if support in wanted]

@@ -395,8 +395,8 @@ def polynomial(evaluation: InNumber, tree: ast.Expr, start: int, *, lesser: bool
     """Return `tree` as a polynomial in m - `start`: a mapping from each power to its coefficient, a function of e.
 
     `evaluation` evaluates `tree` in terms of m and of a variable e, where eps = scale(m)·e; its class explains this.
-    With `lesser` the polynomial is only a lower bound of `tree`. Raises NotUniform unless such a polynomial is found
-    that is valid for all m >= `start`.
+    With `lesser` the polynomial is only a lower bound of `tree`. Raises NotUniform unless such a polynomial, valid for
+    all m >= `start`, is found.
     """
     terms = evaluation.lesser(tree, start) if lesser else evaluation.value(tree)
     what, parameter = evaluation.what, evaluation.parameter

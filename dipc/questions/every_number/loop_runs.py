@@ -581,7 +581,7 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         return facets(region, (), self._metric, outside, fixed=self._is_finite and alone)[: len(guards)]
 
     def _outcome(self, state: State, successors: Sequence[State], moving: Sequence[Affine]) -> tuple[State, Event]:
-        """Return (successor, event): the one of `successors` reached without noise, and an event that ensures it.
+        """Return (successor, event): the one in `successors` reached without noise, and an event that ensures it.
 
         `state` compares noisy values. If the event occurs, the comparison has the same outcome as without noise, for
         all inputs at which the forms `moving` are at least 0. Raises NotUniform if these inputs do not determine the

@@ -322,7 +322,7 @@ def costliest(aligned: AlignedExit, within: Neighborhood, program: Program) -> C
 def costliest_among(
     aligned: AlignedExit, moves: Iterable[Move], program: Program, onto: AlignedExit | None = None
 ) -> Costly:
-    """Return the one of `moves` whose cheapest shift from the exit `aligned` into the exit `onto` costs the most.
+    """Return the move among `moves` whose cheapest shift from the exit `aligned` into the exit `onto` costs the most.
 
     `onto` is `aligned` itself by default, or the corresponding exit at other values of the finite inputs of `program`.
     Each move has the steps of the inputs by their indices. Shifts of integer noises are integers. Raises Undecided.

@@ -139,7 +139,7 @@ class PrivacyQuestion:
 
         The question is about all outputs of `runs` independent runs of `program`, together with those of each program
         of `beside`, which has its own number of runs. All runs have the same pair of inputs. `engine` decides
-        obligations. `progress` is called with the number of inputs, or pairs, that are done, and the number of all.
+        obligations. `progress` is called with the number of inputs or pairs done so far, and their total number.
 
         Raises DiagnosticError for an adjacency or inputs that cannot be read or do not fit the program, ValueError for
         programs whose inputs have other names or types.

@@ -111,7 +111,7 @@ class Subject:
 
     In a composition `program` is the first of the programs. `asked` has the first fields of each `PrivacyAnswer`: name
     of the program, adjacency, description of the inputs, number of pairs. `progress` is called with the number of
-    inputs, or pairs, that are done, and the number of all.
+    inputs or pairs done so far, and their total number.
     """
 
     program: Program

@@ -64,8 +64,8 @@ def lower_bound(single: OneLoop, candidate: Candidate, number: int, period: int)
     """Return a lower bound of the constant for m = `number`, and for every m greater by a multiple of `period`.
 
     `single` is the program as one loop. The bound comes from the output of `candidate` by repeating the outputs of
-    `period` consecutive iterations. Of all blocks of this length the one with the fastest growth is chosen. The result
-    is None if no bound is known.
+    `period` consecutive iterations. The block of this length with the fastest growth is chosen. The result is None if
+    no bound is known.
     """
     unit = _unit(single)
     if unit is None or fraction_of(candidate.second)[0].is_zero():
@@ -215,8 +215,7 @@ class _Word(PathRuns):
     def _forms(self, end: State, letters: range, *, ended: bool = False) -> list[Affine]:
         """Return the forms of noises and inputs that are not negative on a run to `end` with the word's outputs.
 
-        Of these outputs only those of the iterations `letters` are required, and also those at the exit if the run has
-        `ended`.
+        Only the outputs of the iterations `letters` are required, and also those at the exit if the run has `ended`.
         """
         forms = [item.form for item in end.constraints.items]
         for slot, letter in self._letters.items():
@@ -296,8 +295,7 @@ class _Word(PathRuns):
         """Return (cost of the noises in a block of iterations that a run can repeat, cost of the run's other noises).
 
         The block has `period` iterations and begins at index `block`. The cost is Σ rate·|N| over the noises N, in
-        multiples of `unit`. Of all runs, the result is for one with the cheapest block; None if no run can repeat the
-        block.
+        multiples of `unit`. The result is for a run with the cheapest block; None if no run can repeat the block.
         """
         inside, after = range(block, block + period), range(block + period, self.count)
         costs = []
