@@ -30,7 +30,7 @@ from dipc.chain.state import (
 from dipc.frozen import frozen
 from dipc.linear.halfspace import number_between
 from dipc.text import core as operations
-from dipc.text.ast import BaseType, CompareOp, Role, walk
+from dipc.text.ast import BaseType, CompareOp, Role
 from dipc.text.core import (
     AffineExpr,
     Apply,
@@ -42,8 +42,7 @@ from dipc.text.core import (
     Instruction,
     Jump,
     LinearComparison,
-    Read,
-    ReadElement,
+    Reference,
     SampleChoice,
     SampleExponential,
     SampleNoise,
@@ -51,6 +50,7 @@ from dipc.text.core import (
     Store,
     Value,
     show_value,
+    variables_read,
 )
 from dipc.text.program import CoreProgram
 
@@ -332,7 +332,7 @@ def _decided(
             result[label] = everything
             for way in ways:
                 match program.instructions[way]:
-                    case Store(value=Const() | Read() | ReadElement() | Apply()) if not reads[way] & ~result[way]:
+                    case Store(value=Const() | Reference() | Apply()) if not reads[way] & ~result[way]:
                         result[label] &= result[way] | must_write[way]
                     case _:
                         result[label] &= result[way] & ~writes[way]
@@ -394,12 +394,8 @@ def compared_by(instruction: Instruction) -> LinearComparison | None:
 def slots_read(tree: object) -> int:
     """Return the bit set of slots that `tree`, an instruction or an expression, may read."""
     reads = 0
-    for node in walk(tree):
-        match node:
-            case Read(slot=slot):
-                reads |= 1 << slot
-            case ReadElement(slots=slots):
-                reads |= slot_set(slots)
+    for variable in variables_read(tree):
+        reads |= slot_set(variable.slots)
     return reads
 
 
@@ -593,7 +589,7 @@ def _only_compared(flow: Flow, slot: int) -> bool:
         if flow.reads[label] >> slot & 1:
             test = compared_by(instruction)
             terms = () if test is None else test.difference.terms
-            if len(terms) != 1 or terms[0][1] != Read(slot, terms[0][1].span):
+            if len(terms) != 1 or terms[0][1].slot != slot:
                 return False
     return True
 
@@ -659,10 +655,8 @@ def _values_among(expr: DomExpr, slots: tuple[Slot, ...]) -> set[Value] | None:
     match expr:
         case Const(value=value):
             return {value}
-        case Read(slot=slot):
-            return _domain(slots[slot])
-        case ReadElement(slots=elements):
-            domains = [_domain(slots[slot]) for slot in elements]
+        case Reference(slots=among):
+            domains = [_domain(slots[slot]) for slot in among]
             return set().union(*[domain for domain in domains if domain is not None]) if all(domains) else None
         case Apply(op=op, arguments=arguments):
             choices = [_values_among(argument, slots) for argument in arguments]

@@ -44,14 +44,12 @@ from dipc.text.core import (
     Instruction,
     Jump,
     LinearComparison,
-    Read,
-    ReadElement,
+    Reference,
     SampleChoice,
     SampleExponential,
     SampleNoise,
     Slot,
     Store,
-    Target,
     Value,
     show_type,
     show_value,
@@ -69,7 +67,7 @@ def evaluate(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) 
     match expr:
         case Const(value=value):
             return value
-        case Read() | ReadElement():
+        case Reference():
             result = read(expr, values, slots)
             assert not isinstance(result, Affine)
             return result
@@ -100,35 +98,36 @@ def evaluate_affine(expr: AffineExpr, values: Sequence[SlotValue], slots: Sequen
     return combination(terms, constant)
 
 
-def target_slot(target: Target, values: Sequence[SlotValue], slots: Sequence[Slot]) -> int:
-    """Return the slot that an assignment to `target` writes, where `values` are the contents of the variables `slots`.
+def slot_of(variable: Reference, values: Sequence[SlotValue], slots: Sequence[Slot]) -> int:
+    """Return the slot of `variable`, where `values` are the contents of all variables `slots`.
 
     Raises Fault for an index out of range.
     """
-    if target.index is None:
-        return target.slots[0]
-    return _element(target.name, target.slots, target.low, target.index, target.span, values, slots)
+    if variable.index is None:
+        return variable.slots[0]
+    return require_element(variable, evaluate(variable.index, values, slots))
 
 
-def read(expr: Read | ReadElement, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Value | Affine:
-    """Return the content of the variable that `expr` reads, where `values` are the contents of all variables `slots`.
+def read(variable: Reference, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Value | Affine:
+    """Return the content of `variable`, where `values` are the contents of all variables `slots`.
 
     Raises Fault for an unassigned variable, and for an index out of range.
     """
-    match expr:
-        case Read(slot=slot):
-            pass
-        case ReadElement():
-            slot = _element(expr.array, expr.slots, expr.low, expr.index, expr.span, values, slots)
-        case _:
-            assert_never(expr)
+    return content(slot_of(variable, values, slots), variable.span, values, slots)
+
+
+def content(slot: int, span: Span, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Value | Affine:
+    """Return the content of `slot`, where `values` are the contents of all variables `slots`.
+
+    Raises Fault, which points at `span`, if it is unassigned.
+    """
     value = values[slot]
     if isinstance(value, Mark):
         assert value is Mark.UNASSIGNED, f"{slots[slot].name} was forgotten, yet it is read"
         raise Fault(
             Code.UNASSIGNED,
             f"`{slots[slot].name}` is read before it is assigned",
-            expr.span,
+            span,
             "no value yet on this path",
             "assign it on every path that leads here, or declare it with an initial value",
         )
@@ -136,30 +135,14 @@ def read(expr: Read | ReadElement, values: Sequence[SlotValue], slots: Sequence[
     return value
 
 
-def _element(
-    array: str,
-    elements: tuple[int, ...],
-    low: int,
-    index: DomExpr,
-    span: Span,
-    values: Sequence[SlotValue],
-    slots: Sequence[Slot],
-) -> int:
-    return require_element(array, elements, low, evaluate(index, values, slots), span)
-
-
-def require_element(array: str, elements: tuple[int, ...], low: int, point: Value, span: Span) -> int:
-    """Return the slot of the element with index `point` of `array`.
-
-    `elements` are the slots of its elements, and `low` is its first index. Raises Fault, which points at `span`, if the
-    array has no such element.
-    """
-    slot = operations.element_slot(elements, low, point)
+def require_element(array: Reference, point: Value) -> int:
+    """Return the slot of the element with index `point` of `array`; raise Fault if there is no such element."""
+    slot = array.element(point)
     if slot is None:
         raise Fault(
             Code.OUTSIDE_ARRAY,
-            f"the index {point} is outside `{array}[{low}..{low + len(elements) - 1}]`",
-            span,
+            f"the index {point} is outside `{array.name}[{array.low}..{array.low + len(array.slots) - 1}]`",
+            array.span,
             f"the index is {point} on this path",
             "guard the access with `if`, or declare a longer array",
         )
@@ -273,7 +256,7 @@ def step(flow: Flow, state: State, instruction: Instruction | None = None) -> tu
     follow = flow.landing[state.label + 1]
     match instruction:
         case Store(target=target, value=expr, span=span):
-            slot = target_slot(target, state.values, slots)
+            slot = slot_of(target, state.values, slots)
             if isinstance(expr, LinearComparison):
                 outcomes = _compare(flow, state, expr)
                 return tuple(
@@ -284,7 +267,7 @@ def step(flow: Flow, state: State, instruction: Instruction | None = None) -> tu
             value = _in_domain(flow, slot, evaluate(expr, state.values, slots), span)
             return _only(state.assign(slot, value, follow))
         case SampleNoise(target=target):
-            slot = target_slot(target, state.values, slots)
+            slot = slot_of(target, state.values, slots)
             if state.label in flow.places:
                 # The program depends only on the interval into which the noise falls, so any number in it will do.
                 mean = _affine(flow, state, slot, instruction.mean).constant
@@ -379,8 +362,8 @@ def _noise(flow: Flow, state: State, draw: SampleNoise, slot: int) -> tuple[Nois
     return noise, value + Affine(form.noises, (), Fraction(0)) if form.noises else value
 
 
-def _chosen(flow: Flow, state: State, target: Target, options: Options, span: Span) -> tuple[Successor, ...]:
-    slot = target_slot(target, state.values, flow.program.slots)
+def _chosen(flow: Flow, state: State, target: Reference, options: Options, span: Span) -> tuple[Successor, ...]:
+    slot = slot_of(target, state.values, flow.program.slots)
     follow = flow.landing[state.label + 1]
     successors: list[Successor] = []
     for option, weight in options:

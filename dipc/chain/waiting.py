@@ -41,7 +41,7 @@ from dipc.chain.state import (
     slot_set,
     slot_tuple,
 )
-from dipc.chain.step import Successor, apply, is_never, read, require_element, step
+from dipc.chain.step import Successor, apply, content, is_never, require_element, step
 from dipc.frozen import frozen
 from dipc.text.core import (
     AffineExpr,
@@ -54,14 +54,12 @@ from dipc.text.core import (
     Instruction,
     Jump,
     LinearComparison,
-    Read,
-    ReadElement,
+    Reference,
     SampleChoice,
     SampleExponential,
     SampleNoise,
     Slot,
     Store,
-    Target,
     Value,
 )
 
@@ -314,16 +312,16 @@ class _Code:
         self.loads = [0] * (len(self._parts) + 1)
         for place in range(len(self._parts) - 1, -1, -1):
             part = self._parts[place]
-            own = [part.slot] if isinstance(part, Read) else part.slots if isinstance(part, ReadElement) else ()
-            self.loads[place] = self.loads[place + 1] | slot_set(own)
+            self.loads[place] = self.loads[place + 1] | slot_set(part.slots if isinstance(part, Reference) else ())
 
     def _write(self, expr: DomExpr) -> DomExpr:
         parts = self._parts
         match expr:
-            case Const() | Read():
+            case Const():
                 parts.append(expr)
-            case ReadElement(index=index):
-                self._write(index)
+            case Reference(index=index):
+                if index is not None:
+                    self._write(index)
                 parts.append(expr)
             case Apply(op=(DomOp.AND | DomOp.OR) as op, arguments=arguments):
                 decisions: list[int] = []
@@ -359,16 +357,13 @@ class _Code:
             match part:
                 case Const(value=value):
                     stack.append(value)
-                case Read() | ReadElement():
-                    if isinstance(part, Read):
-                        slot = part.slot
-                    else:
-                        slot = require_element(part.array, part.slots, part.low, stack[-1], part.span)
+                case Reference(index=index):
+                    slot = part.slots[0] if index is None else require_element(part, stack[-1])
                     if type(values[slot]) is Waiting:
                         return Unfinished(place, tuple(stack)), slot
-                    if isinstance(part, ReadElement):
+                    if index is not None:
                         stack.pop()
-                    found = read(Read(slot, part.span), values, self._slots)
+                    found = content(slot, part.span, values, self._slots)
                     assert not isinstance(found, Affine)
                     stack.append(found)
                 case Apply(op=op, arguments=arguments, span=span):
@@ -385,7 +380,8 @@ class _Code:
         return Unfinished(place, tuple(stack)), None
 
     def resumed(self, reached: Unfinished, value: Value) -> Unfinished:
-        below = reached.stack[:-1] if isinstance(self._parts[reached.place], ReadElement) else reached.stack
+        part = self._parts[reached.place]
+        below = reached.stack if isinstance(part, Reference) and part.index is None else reached.stack[:-1]
         return Unfinished(reached.place + 1, (*below, value))
 
 
@@ -405,28 +401,28 @@ def _mapped(instruction: Instruction, change: Callable[[DomExpr], DomExpr]) -> I
     """
     match instruction:
         case Store(value=value):
-            target = _mapped_target(instruction.target, change)
+            target = _mapped_index(instruction.target, change)
             changed = _mapped_form(value, change) if isinstance(value, AffineExpr) else _mapped_condition(value, change)
             return replace(instruction, target=target, value=changed)
         case SampleNoise():
-            target = _mapped_target(instruction.target, change)
+            target = _mapped_index(instruction.target, change)
             return replace(instruction, target=target, mean=_mapped_form(instruction.mean, change))
         case Branch():
             return replace(instruction, condition=_mapped_condition(instruction.condition, change))
         case SampleExponential():
             scores = tuple([change(score) for score in instruction.scores])
-            return replace(instruction, scores=scores, target=_mapped_target(instruction.target, change))
+            return replace(instruction, scores=scores, target=_mapped_index(instruction.target, change))
         case SampleChoice():
             arms = tuple([(value if is_never(weight) else change(value), weight) for value, weight in instruction.arms])
-            return replace(instruction, arms=arms, target=_mapped_target(instruction.target, change))
+            return replace(instruction, arms=arms, target=_mapped_index(instruction.target, change))
         case Jump() | ExitInstruction():
             return instruction
         case _:
             assert_never(instruction)
 
 
-def _mapped_target(target: Target, change: Callable[[DomExpr], DomExpr]) -> Target:
-    return target if target.index is None else replace(target, index=change(target.index))
+def _mapped_index(variable: Reference, change: Callable[[DomExpr], DomExpr]) -> Reference:
+    return variable if variable.index is None else replace(variable, index=change(variable.index))
 
 
 def _mapped_condition(
@@ -438,10 +434,5 @@ def _mapped_condition(
 
 
 def _mapped_form(form: AffineExpr, change: Callable[[DomExpr], DomExpr]) -> AffineExpr:
-    terms: list[tuple[DomExpr, Read | ReadElement]] = []
-    for coefficient, variable in form.terms:
-        factor = change(coefficient)
-        terms.append(
-            (factor, variable if isinstance(variable, Read) else replace(variable, index=change(variable.index)))
-        )
-    return replace(form, terms=tuple(terms), constant=change(form.constant))
+    terms = tuple([(change(coefficient), _mapped_index(variable, change)) for coefficient, variable in form.terms])
+    return replace(form, terms=terms, constant=change(form.constant))

@@ -25,10 +25,8 @@ from dipc.text.core import (
     Instruction,
     Jump,
     LinearComparison,
-    Read,
-    ReadElement,
+    Reference,
     Store,
-    Target,
     Value,
 )
 
@@ -101,7 +99,9 @@ class DeterministicRun:
             case _:
                 return _refused
 
-    def _assignment(self, target: Target, value: Callable[[_Values], Value], follow: int) -> Callable[[_Values], int]:
+    def _assignment(
+        self, target: Reference, value: Callable[[_Values], Value], follow: int
+    ) -> Callable[[_Values], int]:
         kept = {slot: self._flow.admission(slot) for slot in target.slots}
         if target.index is None:
             (only,) = target.slots
@@ -112,7 +112,7 @@ class DeterministicRun:
                 return follow
 
             return assign
-        place = _element_slot(target.slots, target.low, target.index)
+        place = _element_slot(target, target.index)
 
         def assign_element(values: _Values) -> int:
             slot = place(values)
@@ -149,7 +149,7 @@ def evaluated(expr: DomExpr) -> Callable[[_Values], Value]:
     match expr:
         case Const(value=value):
             return lambda _: value
-        case Read() | ReadElement():
+        case Reference():
             return _reading(expr)
         case Apply(op=DomOp.AND, arguments=arguments):
             evaluations = [evaluated(argument) for argument in arguments]
@@ -164,9 +164,9 @@ def evaluated(expr: DomExpr) -> Callable[[_Values], Value]:
             assert_never(expr)
 
 
-def _reading(expr: Read | ReadElement) -> Callable[[_Values], Value]:
-    if isinstance(expr, Read):
-        slot = expr.slot
+def _reading(variable: Reference) -> Callable[[_Values], Value]:
+    if variable.index is None:
+        (slot,) = variable.slots
 
         def read(values: _Values) -> Value:
             value = values[slot]
@@ -175,7 +175,7 @@ def _reading(expr: Read | ReadElement) -> Callable[[_Values], Value]:
             return value
 
         return read
-    place = _element_slot(expr.slots, expr.low, expr.index)
+    place = _element_slot(variable, variable.index)
 
     def read_element(values: _Values) -> Value:
         value = values[place(values)]
@@ -186,11 +186,11 @@ def _reading(expr: Read | ReadElement) -> Callable[[_Values], Value]:
     return read_element
 
 
-def _element_slot(slots: tuple[int, ...], low: int, index: DomExpr) -> Callable[[_Values], int]:
+def _element_slot(array: Reference, index: DomExpr) -> Callable[[_Values], int]:
     value_of_index = evaluated(index)
 
     def place(values: _Values) -> int:
-        slot = operations.element_slot(slots, low, value_of_index(values))
+        slot = array.element(value_of_index(values))
         if slot is None:
             raise NotApplicable
         return slot

@@ -51,7 +51,7 @@ from dipc.text.core import (
     DomType,
     Instruction,
     Jump,
-    Read,
+    Reference,
     Store,
     Value,
 )
@@ -336,7 +336,7 @@ def _added_to(instruction: Instruction) -> int | None:
         case Store(target=target, value=Apply(op=DomOp.ADD, arguments=(one, other))) if target.index is None:
             (slot,) = target.slots
             for here, more in ((one, other), (other, one)):
-                if isinstance(here, Read) and here.slot == slot and not slots_read(more) >> slot & 1:
+                if isinstance(here, Reference) and here.slot == slot and not slots_read(more) >> slot & 1:
                     return slot
     return None
 

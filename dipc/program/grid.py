@@ -41,13 +41,11 @@ from dipc.text.core import (
     Instruction,
     Jump,
     LinearComparison,
-    Read,
-    ReadElement,
+    Reference,
     SampleChoice,
     SampleExponential,
     SampleNoise,
     Store,
-    Target,
     Value,
 )
 
@@ -274,8 +272,8 @@ class _RunOfAll:
                 raise NotApplicable
         yield landing[label + 1], inputs
 
-    def assign(self, target: Target, values: _ByValue, inputs: int) -> None:
-        for slot, there in self._targets(target, inputs):
+    def assign(self, target: Reference, values: _ByValue, inputs: int) -> None:
+        for slot, there in self._places(target, inputs):
             keep = self._flow.admission(slot)
             known = {value: rest for value, old in self.slots[slot].items() if (rest := old & ~there)}
             for value, where in values.items():
@@ -285,16 +283,12 @@ class _RunOfAll:
             self._grid.charge(len(known) + len(values))
             self.slots[slot] = known
 
-    def _targets(self, target: Target, inputs: int) -> list[tuple[int, int]]:
-        if target.index is None:
-            (only,) = target.slots
-            return [(only, inputs)]
-        return self._elements(target.slots, target.low, target.index, inputs)
-
-    def _elements(self, slots: Sequence[int], low: int, index: DomExpr, inputs: int) -> list[tuple[int, int]]:
+    def _places(self, variable: Reference, inputs: int) -> list[tuple[int, int]]:
+        if variable.index is None:
+            return [(variable.slots[0], inputs)]
         result = []
-        for value, there in self.value(index, inputs).items():
-            slot = operations.element_slot(slots, low, value)
+        for value, there in self.value(variable.index, inputs).items():
+            slot = variable.element(value)
             if slot is None:
                 raise NotApplicable
             result.append((slot, there))
@@ -313,14 +307,11 @@ class _RunOfAll:
                 )
             case Const(value=value):
                 return {value: inputs}
-            case Read(slot=slot):
+            case Reference(slots=(slot,), index=None):
                 return self._read(slot, inputs)
-            case ReadElement(slots=slots, low=low, index=index):
-                result: _ByValue = {}
-                for slot, there in self._elements(slots, low, index, inputs):
-                    for value, where in self._read(slot, there).items():
-                        result[value] = result.get(value, 0) | where
-                return result
+            case Reference():
+                places = self._places(expr, inputs)
+                return _union_by_value(held for slot, there in places for held in self._read(slot, there).items())
             case Apply(op=DomOp.AND | DomOp.OR, arguments=arguments):
                 # The right side is evaluated only where the left one does not decide.
                 decisive = expr.op is DomOp.OR

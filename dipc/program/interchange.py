@@ -28,7 +28,7 @@ from dipc.program.symbolic import (
 )
 from dipc.program.transitions import exchanged_by_transitions
 from dipc.program.weights import Weights
-from dipc.text.core import Read, ReadElement
+from dipc.text.core import Reference
 from dipc.text.program import CoreMetric, Gap
 
 #: The most groups of draws for which every way to exchange some of them is tried.
@@ -244,10 +244,10 @@ def _metric_is_unchanged(metric: CoreMetric | None, one: int, other: int) -> boo
     table = ExpressionTable()
     leaves = {slot.index: table.leaf("input", slot.index, domain_range(slot)) for slot in gap.slots}
 
-    def read(expr: Read | ReadElement) -> Node:
-        if isinstance(expr, ReadElement):
+    def read(variable: Reference) -> Node:
+        if variable.slot is None:
             raise NotApplicable("an index depends on inputs")
-        return leaves[expr.slot]
+        return leaves[variable.slot]
 
     try:
         node = expression(table, gap.value, read)

@@ -21,7 +21,7 @@ from math import prod
 from dipc.algebra.limits import NotApplicable
 from dipc.chain.flow import Flow
 from dipc.chain.state import Affine, Fault, SlotValue, slots_in
-from dipc.chain.step import evaluate, evaluate_affine, target_slot
+from dipc.chain.step import evaluate, evaluate_affine, slot_of
 from dipc.program.metric import Norm, Point
 from dipc.text.ast import COMPARED, BaseType, CompareOp
 from dipc.text.core import (
@@ -104,7 +104,7 @@ class NearbyRun:
         flow = self._flow
         given: dict[int, dict[SlotValue, None]] = {}
         for chosen in self._combinations(label, values):
-            slot = target_slot(instruction.target, chosen, flow.program.slots)
+            slot = slot_of(instruction.target, chosen, flow.program.slots)
             for result in self._results(instruction.value, chosen):
                 value = self._form(slot, result) if isinstance(result, Affine) else flow.admission(slot)(result)
                 given.setdefault(slot, {})[value] = None

@@ -36,8 +36,7 @@ from dipc.text.core import (
     DomOp,
     Junction,
     LinearComparison,
-    Read,
-    ReadElement,
+    Reference,
     Slot,
     Value,
     show_value,
@@ -184,11 +183,10 @@ def pieced(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) ->
     match expr:
         case Const(value=value):
             return _form(value)
-        case Read():
+        case Reference(index=index):
+            if index is not None:
+                expr = replace(expr, index=Const(_number(pieced(index, values, slots))))
             return _form(read(expr, values, slots))
-        case ReadElement(index=index):
-            const = Const(_number(pieced(index, values, slots)))
-            return _form(read(replace(expr, index=const), values, slots))
         case Apply(op=op, arguments=arguments, span=span):
             each = [pieced(argument, values, slots) for argument in arguments]
             if all(_is_number(forms) for forms in each):

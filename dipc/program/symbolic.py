@@ -42,14 +42,12 @@ from dipc.text.core import (
     ExitInstruction,
     Jump,
     LinearComparison,
-    Read,
-    ReadElement,
+    Reference,
     SampleChoice,
     SampleExponential,
     SampleNoise,
     Slot,
     Store,
-    Target,
     Term,
     Value,
 )
@@ -621,14 +619,14 @@ class SymbolicRun:
             raise NotApplicable("a draw is reached in several ways")
         return node
 
-    def _target(self, target: Target, values: _Values) -> int:
-        if target.index is None:
-            return target.slots[0]
-        return self._element(target.slots, target.low, self._expression(target.index, values))
+    def _target(self, target: Reference, values: _Values) -> int:
+        return (
+            target.slots[0] if target.index is None else self._element(target, self._expression(target.index, values))
+        )
 
-    def _element(self, slots: tuple[int, ...], low: int, index: Node) -> int:
+    def _element(self, array: Reference, index: Node) -> int:
         point = self.table.value(index)
-        slot = None if point is None else operations.element_slot(slots, low, point)
+        slot = None if point is None else array.element(point)
         if slot is None:
             raise NotApplicable("an index depends on inputs or draws")
         return slot
@@ -655,17 +653,17 @@ class SymbolicRun:
             case _:
                 return expression(self.table, expr, lambda each: self._read(each, values))
 
-    def _read(self, expr: Read | ReadElement, values: _Values) -> Node:
-        if isinstance(expr, Read):
-            return self._held(expr.slot, values)
-        index = self._expression(expr.index, values)
+    def _read(self, variable: Reference, values: _Values) -> Node:
+        if variable.index is None:
+            return self._held(variable.slots[0], values)
+        index = self._expression(variable.index, values)
         listed = self.table.ranges[index].listed
         if listed is None:
             raise NotApplicable("an index depends on inputs or draws")
         points = [self.table.constant(value) for _, value in sorted(listed, key=str)]
         result: Node | None = None
         for point in points:
-            held = self._held(self._element(expr.slots, expr.low, point), values)
+            held = self._held(self._element(variable, point), values)
             result = held if result is None else self.table.choice(self.table.equal(index, point), held, result)
         assert result is not None
         return result
@@ -678,7 +676,7 @@ class SymbolicRun:
 
 
 #: The expression that a variable holds.
-Reader = Callable[[Read | ReadElement], Node]
+Reader = Callable[[Reference], Node]
 
 
 def expression(table: ExpressionTable, expr: DomExpr, read: Reader) -> Node:
@@ -689,7 +687,7 @@ def expression(table: ExpressionTable, expr: DomExpr, read: Reader) -> Node:
     match expr:
         case Const(value=value):
             return table.constant(value)
-        case Read() | ReadElement():
+        case Reference():
             return read(expr)
         case Apply(op=op, arguments=arguments):
             return table.apply(op, [expression(table, argument, read) for argument in arguments])

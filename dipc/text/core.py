@@ -5,7 +5,7 @@ An expression with resolved names is a concrete value, a linear form, a conditio
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum, StrEnum
 from fractions import Fraction
@@ -13,7 +13,7 @@ from typing import Literal, TypeGuard, assert_never
 
 from dipc.frozen import frozen
 from dipc.noise.law import Law
-from dipc.text.ast import NEGATED, BaseType, CompareOp, Expr, Role
+from dipc.text.ast import NEGATED, BaseType, CompareOp, Expr, Role, walk
 from dipc.text.diagnostic import Span
 from dipc.text.printer import Level, Written, applied, infixed, prefixed, signed_sum
 
@@ -122,32 +122,30 @@ class Const:
 
 
 @frozen
-class Read:
-    """The value of one slot; a diagnostic points at `span` if the slot is unassigned."""
+class Reference:
+    """A variable that an instruction reads or writes: a scalar, or an array element.
 
-    slot: int
-    span: Span
-
-
-def element_slot(elements: Sequence[int], low: int, point: Value) -> int | None:
-    """Return the slot of the element with index `point`; None if the array has no element with this index.
-
-    `elements` are the slots of the array's elements, and `low` is its first index.
+    If it depends on the state which element it is, `index` is the expression of the index, `slots` are those of all
+    elements of the array `name`, and `low` is its least index. Otherwise `index` is None, `slots` has the one slot, and
+    `name` is the text of the variable, such as `q[1]`. A diagnostic points at `span`.
     """
-    if not isinstance(point, Fraction) or point.denominator != 1 or not 0 <= point - low < len(elements):
-        return None
-    return elements[int(point) - low]
 
-
-@frozen
-class ReadElement:
-    """The element `array[index]` whose index depends on the state: `slots[index - low]`."""
-
-    array: str
+    name: str
     slots: tuple[int, ...]
-    low: int
-    index: DomExpr
     span: Span
+    index: DomExpr | None = None
+    low: int = 0
+
+    @property
+    def slot(self) -> int | None:
+        """The slot if it is the same in every state, else None."""
+        return self.slots[0] if self.index is None else None
+
+    def element(self, point: Value) -> int | None:
+        """Return the slot of the element with index `point`; None if the array has no element with this index."""
+        if not isinstance(point, Fraction) or point.denominator != 1 or not 0 <= point - self.low < len(self.slots):
+            return None
+        return self.slots[int(point) - self.low]
 
 
 class DomOp(Enum):
@@ -183,7 +181,7 @@ class Apply:
     span: Span
 
 
-DomExpr = Const | Read | ReadElement | Apply
+DomExpr = Const | Reference | Apply
 
 
 # --- real and int expressions ----------------------------------------------------------------------
@@ -201,14 +199,14 @@ class ValueKind(Enum):
 
 NUMERIC = frozenset({ValueKind.NUMBER, ValueKind.INT, ValueKind.REAL})
 
-Term = tuple[DomExpr, Read | ReadElement]
+Term = tuple[DomExpr, Reference]
 
 
 @frozen
 class AffineExpr:
     """The form Σ coefficient · slot + constant over real slots (`kind` REAL) or over int slots (`kind` INT).
 
-    `terms` are the pairs (coefficient, read slot). Coefficients and constant are expressions over finite values. A slot
+    `terms` are the pairs (coefficient, variable). Coefficients and constant are expressions over finite values. A slot
     can occur twice, because it may depend on the state which array element is read. A number that is stored in a real
     or int variable, or is the mean of a noise, is a form without terms and with `kind` NUMBER.
     """
@@ -241,21 +239,6 @@ class LinearComparison:
 
 
 @frozen
-class Target:
-    """The variable that an assignment writes: `slots` has its slot, or all slots of an array.
-
-    For an array element, `index` is the expression of its index, which may differ from state to state, and `low` is the
-    least index of the array. For other variables `index` is None. `name` is the text of the target.
-    """
-
-    slots: tuple[int, ...]
-    low: int
-    index: DomExpr | None
-    name: str
-    span: Span
-
-
-@frozen
 class Store:
     """The instruction that gives the variable `target` the value of an expression.
 
@@ -263,7 +246,7 @@ class Store:
     its domain.
     """
 
-    target: Target
+    target: Reference
     value: DomExpr | AffineExpr | LinearComparison
     span: Span
 
@@ -272,7 +255,7 @@ class Store:
 class SampleNoise:
     """The instruction r <- Lap(rate·eps, mean), or another law of noise; rate > 0, in multiples of eps."""
 
-    target: Target
+    target: Reference
     law: Law
     rate: Fraction
     mean: AffineExpr
@@ -283,7 +266,7 @@ class SampleNoise:
 class SampleExponential:
     """The instruction x <- Exp(rate·eps, v in values : score), with weight exp(rate·eps·scores[i]) for values[i]."""
 
-    target: Target
+    target: Reference
     rate: Fraction
     values: tuple[Value, ...]
     scores: tuple[DomExpr, ...]
@@ -297,7 +280,7 @@ class SampleChoice:
     Weights are expressions in eps and rationals only, with names resolved.
     """
 
-    target: Target
+    target: Reference
     arms: tuple[tuple[DomExpr, Expr], ...]
     span: Span
 
@@ -328,6 +311,15 @@ class ExitInstruction:
 
 
 Instruction = Store | SampleNoise | SampleExponential | SampleChoice | Branch | Jump | ExitInstruction
+
+
+def variables_read(tree: object) -> Iterator[Reference]:
+    """Yield the variables that `tree` reads, an instruction, an expression or a tuple of them, from left to right.
+
+    The variable that an instruction writes is not among them, but its index may read others.
+    """
+    written = tree.target if isinstance(tree, Store | SampleNoise | SampleExponential | SampleChoice) else None
+    return (node for node in walk(tree) if isinstance(node, Reference) and node is not written)
 
 
 # --- Operations on concrete DOM and bool values: constants are folded here, and chains compute with the same rules ----
@@ -445,55 +437,48 @@ def show_type(type_: Type) -> str:
     return show_values(type_) if type_.name is None else f"{type_.name} = {show_values(type_)}"
 
 
-def show_expression(expr: DomExpr, slots: Sequence[Slot]) -> str:
-    """Return the text of `expr`, a DOM or bool expression over `slots`, with as few parentheses as possible."""
-    return _written(expr, slots).text
+def show_expression(expr: DomExpr) -> str:
+    """Return the text of `expr`, a DOM or bool expression, with as few parentheses as possible."""
+    return _written(expr).text
 
 
-def show_affine(expr: AffineExpr, slots: Sequence[Slot]) -> str:
-    """Return the text of the form `expr` over `slots`: `2*r1 - r2/3 + x`; a constant 0 is shown only if it is alone."""
-    pieces = [_product(coefficient, show_read(read, slots), slots) for coefficient, read in expr.terms]
+def show_affine(expr: AffineExpr) -> str:
+    """Return the text of the form `expr`: `2*r1 - r2/3 + x`; a constant 0 is shown only if it is alone."""
+    pieces = [_product(coefficient, show_expression(variable)) for coefficient, variable in expr.terms]
     if not pieces or expr.constant != Const(Fraction(0)):
-        pieces += _summands(expr.constant, slots)
+        pieces += _summands(expr.constant)
     if pieces[0][0]:
         first = next((index for index, (minus, _) in enumerate(pieces) if not minus), 0)
         pieces.insert(0, pieces.pop(first))
     return signed_sum(pieces)
 
 
-def _summands(expr: DomExpr, slots: Sequence[Slot]) -> list[tuple[bool, str]]:
-    """Return the summands of `expr` over `slots`, each as (True if it is subtracted, its text)."""
+def _summands(expr: DomExpr) -> list[tuple[bool, str]]:
+    """Return the summands of `expr`, each as (True if it is subtracted, its text)."""
     match expr:
         case Apply(DomOp.ADD | DomOp.SUBTRACT as op, (left, right)):
             flip = op is DomOp.SUBTRACT
-            last = [(minus is not flip, text) for minus, text in _summands(right, slots)]
-            return _summands(left, slots) + last
+            last = [(minus is not flip, text) for minus, text in _summands(right)]
+            return _summands(left) + last
         case Apply(DomOp.NEGATE, (operand,)):
-            return [(not minus, text) for minus, text in _summands(operand, slots)]
+            return [(not minus, text) for minus, text in _summands(operand)]
         case Apply(DomOp.MULTIPLY, (Const(Fraction() as factor), rest), span) if factor < 0:
-            return [(True, show_expression(Apply(DomOp.MULTIPLY, (Const(-factor), rest), span), slots))]
+            return [(True, show_expression(Apply(DomOp.MULTIPLY, (Const(-factor), rest), span)))]
         case _:
-            text = show_expression(expr, slots)
+            text = show_expression(expr)
             return [(True, text[1:]) if text.startswith("-") else (False, text)]
 
 
-def _product(coefficient: DomExpr, variable: str, slots: Sequence[Slot]) -> tuple[bool, str]:
+def _product(coefficient: DomExpr, variable: str) -> tuple[bool, str]:
     if isinstance(coefficient, Const) and isinstance(coefficient.value, Fraction):
         return coefficient.value < 0, show_multiple(abs(coefficient.value), variable)
     if isinstance(coefficient, Apply) and coefficient.op is DomOp.NEGATE:
-        minus, product = _product(coefficient.arguments[0], variable, slots)
+        minus, product = _product(coefficient.arguments[0], variable)
         return not minus, product
-    return False, infixed(_written(coefficient, slots), "*", Written(variable)).text
+    return False, infixed(_written(coefficient), "*", Written(variable)).text
 
 
-def show_read(expr: Read | ReadElement, slots: Sequence[Slot]) -> str:
-    """Return the text of `expr`, the variable or element of `slots` that is read, such as `q[1]` or `q[x + 1]`."""
-    if isinstance(expr, Read):
-        return slots[expr.slot].name
-    return f"{expr.array}[{show_expression(expr.index, slots)}]"
-
-
-def _written(expr: DomExpr, slots: Sequence[Slot]) -> Written:
+def _written(expr: DomExpr) -> Written:
     match expr:
         case Const(Fraction() as number) if number < 0:
             return Written(str(number), Level.SUM)
@@ -501,10 +486,10 @@ def _written(expr: DomExpr, slots: Sequence[Slot]) -> Written:
             return Written(str(number), Level.PRODUCT)
         case Const(value):
             return Written(show_value(value))
-        case Read() | ReadElement():
-            return Written(show_read(expr, slots))
+        case Reference(name=name, index=index):
+            return Written(name if index is None else f"{name}[{show_expression(index)}]")
         case Apply(op, arguments):
-            written = [_written(argument, slots) for argument in arguments]
+            written = [_written(argument) for argument in arguments]
             match op, written:
                 case ((DomOp.MIN | DomOp.MAX | DomOp.ABS), _):
                     return applied(op.value, written)
@@ -736,7 +721,7 @@ def gathered(terms: Iterable[Term]) -> tuple[Term, ...]:
         return terms
     sums: dict[object, Term] = {}
     for position, (coefficient, read) in enumerate(terms):
-        key = read.slot if isinstance(read, Read) and isinstance(coefficient, Const) else (position,)
+        key = read.slot if read.index is None and isinstance(coefficient, Const) else (position,)
         if key in sums:
             known, first = sums[key]
             sums[key] = (fold(DomOp.ADD, (known, coefficient), read.span), first)
@@ -755,5 +740,5 @@ class Place:
     `type` is the type of the written value, or None if a mistake in the index has been reported.
     """
 
-    target: Target
+    target: Reference
     type: Type | None

@@ -24,8 +24,7 @@ from dipc.text.core import (
     Junction,
     LinearComparison,
     ProgramCode,
-    Read,
-    ReadElement,
+    Reference,
     Slot,
     Switch,
     Type,
@@ -49,7 +48,7 @@ from dipc.text.core import (
     power,
     scaled,
     show_affine,
-    show_read,
+    show_expression,
     show_type,
     show_value,
     times,
@@ -423,7 +422,7 @@ class Elaborator(References):
             difference = AffineExpr(gathered(raw.terms), raw.constant, span, kind)
         except ValueTooLarge:
             return self._too_large(span)
-        first, second = (show_affine(affine(side, span), self.scope.slots) for side in (left, right))
+        first, second = (show_affine(affine(side, span)) for side in (left, right))
         return LinearComparison(difference, op, first, second)
 
     # --- arithmetic --------------------------------------------------------------------------------
@@ -632,7 +631,7 @@ class Elaborator(References):
 
     def variable_of(self, linear: AffineExpr) -> str:
         """Return the name, as the user wrote it, of the first variable in the linear form `linear`."""
-        return show_read(linear.terms[0][1], self.scope.slots)
+        return show_expression(linear.terms[0][1])
 
 
 def _folded(op: BinaryOp, left: DomExpr, right: DomExpr, span: Span) -> DomExpr:
@@ -755,9 +754,7 @@ def integral(expr: DomExpr, slots: Sequence[Slot]) -> bool:
     match expr:
         case Const(value):
             return isinstance(value, Fraction) and value.denominator == 1
-        case Read(slot):
-            return _integers(slots[slot])
-        case ReadElement(slots=elements):
+        case Reference(slots=elements):
             return _integers(slots[elements[0]])
         case Apply(DomOp.DIVIDE):
             return False

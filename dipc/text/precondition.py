@@ -24,8 +24,7 @@ from dipc.text.core import (
     Junction,
     LinearComparison,
     ProgramCode,
-    Read,
-    ReadElement,
+    Reference,
     Slot,
     Typed,
     Unknown,
@@ -166,13 +165,11 @@ def _value(expr: DomExpr, values: Sequence[Value]) -> Value:
     match expr:
         case Const(value=value):
             return value
-        case Read(slot=slot):
-            return values[slot]
-        case ReadElement():
-            place = _number(expr.index, values) - expr.low
-            if place.denominator != 1 or not 0 <= place < len(expr.slots):
+        case Reference(index=index):
+            slot = expr.slots[0] if index is None else expr.element(_value(index, values))
+            if slot is None:
                 raise IndexError
-            return values[expr.slots[int(place)]]
+            return values[slot]
         case Apply(op=DomOp.AND, arguments=arguments):
             return all(_value(argument, values) for argument in arguments)
         case Apply(op=DomOp.OR, arguments=arguments):

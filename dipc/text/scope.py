@@ -21,8 +21,7 @@ from dipc.text.core import (
     DomExpr,
     DomType,
     ProgramCode,
-    Read,
-    ReadElement,
+    Reference,
     Slot,
     Switch,
     Type,
@@ -388,17 +387,17 @@ class References:
         if offset is None:
             return self._read(variable, slots[0], expr.span)
         assert variable.low is not None
-        return read(variable, ReadElement(variable.name, slots, variable.low, offset, expr.span))
+        return read(variable, Reference(variable.name, slots, expr.span, offset, variable.low))
 
     def _read(self, variable: DeclaredVariable, slot: int, span: Span) -> Typed:
         assert variable.type is not None
         if slot in self.fixed:
             return Concrete(kind_of(variable.type), Const(self.fixed[slot]))
-        return read(variable, Read(slot, span))
+        return read(variable, Reference(self.scope.slots[slot].name, (slot,), span))
 
-    def concrete_reads(self, exprs: Iterable[ast.Expr]) -> list[Read]:
+    def concrete_reads(self, exprs: Iterable[ast.Expr]) -> list[Reference]:
         """Return the DOM and bool variables that `exprs` read, among them array elements with a constant index."""
-        result: dict[int, Read] = {}
+        result: dict[int, Reference] = {}
         for node in (node for expr in exprs for node in walk(expr)):
             if not isinstance(node, ast.Name | ast.Element) or node.name in self.locals:
                 continue
@@ -410,8 +409,8 @@ class References:
             if (variable.low is None) is isinstance(node, ast.Element):
                 continue
             typed = self.name(node) if isinstance(node, ast.Name) else self.element(node, self.typed(node.index))
-            if isinstance(typed, Concrete) and isinstance(typed.expr, Read):
-                result.setdefault(typed.expr.slot, typed.expr)
+            if isinstance(typed, Concrete) and isinstance(typed.expr, Reference) and typed.expr.index is None:
+                result.setdefault(typed.expr.slots[0], typed.expr)
         return list(result.values())
 
     def typed(self, expr: ast.Expr) -> Typed:
@@ -544,7 +543,7 @@ class References:
         return UNKNOWN
 
 
-def read(variable: DeclaredVariable, access: Read | ReadElement) -> Typed:
+def read(variable: DeclaredVariable, access: Reference) -> Typed:
     """Return the meaning of `access`, an expression that reads `variable` or an element of it."""
     assert variable.type is not None
     kind = kind_of(variable.type)

@@ -28,12 +28,10 @@ from dipc.text.core import (
     LinearComparison,
     Place,
     ProgramCode,
-    Read,
-    ReadElement,
+    Reference,
     Slot,
     Store,
     Switch,
-    Target,
     Typed,
     Unknown,
     Value,
@@ -45,6 +43,7 @@ from dipc.text.core import (
     show_value,
     show_values,
     truth,
+    variables_read,
 )
 from dipc.text.declarations import (
     StatementBudget,
@@ -463,7 +462,7 @@ class StatementLowering:
             case _:
                 assert_never(distribution)
 
-    def _for_each_value(self, reads: Sequence[Read], statement: ast.Sample, place: Place | None) -> bool:
+    def _for_each_value(self, reads: Sequence[Reference], statement: ast.Sample, place: Place | None) -> bool:
         """Emit `statement`, which draws into `place`, once for each combination of values of the variables `reads`.
 
         Branches on these variables lead to the right copy. In each copy their values are known, so that a rate or
@@ -473,8 +472,9 @@ class StatementLowering:
         if not reads or elaborator.dead:
             return self._draw(place, statement)
         read, *rest = reads
-        values = _values(elaborator.scope.slots[read.slot])
-        combinations = prod(len(_values(elaborator.scope.slots[each.slot])) for each in reads)
+        (slot,) = read.slots
+        values = _values(elaborator.scope.slots[slot])
+        combinations = prod(len(_values(elaborator.scope.slots[each.slots[0]])) for each in reads)
         if not self._budget.fits(combinations, span, f"{combinations} combinations of values"):
             return False
         self._budget.spend(len(values))
@@ -486,9 +486,9 @@ class StatementLowering:
                 same = fold(DomOp.EQ, (read, Const(value)), span)
                 self._branch(Concrete(ValueKind.BOOL, same), then, following, span)
                 assembler.place(then)
-            elaborator.fixed[read.slot] = value
+            elaborator.fixed[slot] = value
             fits = fits and self._for_each_value(rest, statement, place)
-            del elaborator.fixed[read.slot]
+            del elaborator.fixed[slot]
             self._emit(Jump(end, span))
             assembler.place(following)
         assembler.place(end)
@@ -542,8 +542,8 @@ class StatementLowering:
                 secondary=((self._whiles[-1], "in this loop"),),
             )
         if variable.low is None:
-            return Place(Target(variable.slots, 0, None, variable.name, expr.span), variable.type)
-        whole = Target(variable.slots, variable.low, Const(Fraction(variable.low)), variable.name, expr.span)
+            return Place(Reference(variable.name, variable.slots, expr.span), variable.type)
+        whole = Reference(variable.name, variable.slots, expr.span, Const(Fraction(variable.low)), variable.low)
         if not isinstance(expr, ast.Element):
             return Place(whole, None)
         place = self._elaborator.place(variable, expr, offset)
@@ -552,8 +552,8 @@ class StatementLowering:
         slots, index = place
         if index is None:
             name = self._elaborator.scope.slots[slots[0]].name if slots else variable.name
-            return Place(Target(slots, 0, None, name, expr.span), variable.type)
-        return Place(Target(slots, variable.low, index, variable.name, expr.span), variable.type)
+            return Place(Reference(name, slots, expr.span), variable.type)
+        return Place(Reference(variable.name, slots, expr.span, index, variable.low), variable.type)
 
     def _variable(self, expr: ast.Name | ast.Element) -> DeclaredVariable | None:
         if isinstance(expr, ast.Element):
@@ -599,10 +599,9 @@ def report_unassigned(instructions: Sequence[Instruction], slots: Sequence[Slot]
         if slot.role is Role.INPUT or slot.initial is not None:
             initial |= 1 << slot.index
     for label, assigned in _reached(instructions, initial):
-        for read in (node for node in walk(instructions[label]) if isinstance(node, Read | ReadElement)):
-            among = (read.slot,) if isinstance(read, Read) else read.slots
-            if not assigned & _bits(among):
-                _report(read, slots[among[0]], findings)
+        for read in variables_read(instructions[label]):
+            if not assigned & _bits(read.slots):
+                _report(read, slots[read.slots[0]], findings)
 
 
 def _reached(instructions: Sequence[Instruction], initial: int) -> Iterator[tuple[int, int]]:
@@ -670,15 +669,12 @@ def _bits(slots: tuple[int, ...]) -> int:
     return ((1 << len(slots)) - 1) << slots[0]
 
 
-def _report(read: Read | ReadElement, slot: Slot, findings: Findings) -> None:
-    if isinstance(read, Read):
-        message = f"`{slot.name}` is read before it is assigned"
-    else:
-        message = f"`{read.array}` is read before any of its elements is assigned"
+def _report(read: Reference, slot: Slot, findings: Findings) -> None:
+    when = "it is assigned" if read.index is None else "any of its elements is assigned"
     findings.report(
         ProgramCode.UNASSIGNED,
         read.span,
-        message,
+        f"`{read.name}` is read before {when}",
         label="no value yet",
         notes=(f"assign it first, or give it an initial value where it is declared: `: {_initialized(slot)};`",),
         secondary=((slot.span, "declared here"),),

@@ -44,10 +44,8 @@ def run(program, inputs, noises, choose=None):
     def concrete(expr):
         if isinstance(expr, core.Const):
             return expr.value
-        if isinstance(expr, core.Read):
-            return values[expr.slot]
-        if isinstance(expr, core.ReadElement):
-            return values[expr.slots[int(concrete(expr.index)) - expr.low]]
+        if isinstance(expr, core.Reference):
+            return values[place(expr)]
         if expr.op is core.DomOp.AND:
             return all(concrete(argument) for argument in expr.arguments)
         if expr.op is core.DomOp.OR:
@@ -58,9 +56,11 @@ def run(program, inputs, noises, choose=None):
     def real(form):
         return sum((concrete(factor) * concrete(term) for factor, term in form.terms), concrete(form.constant))
 
+    def place(variable):
+        return variable.slots[0 if variable.index is None else int(concrete(variable.index)) - variable.low]
+
     def write(target, value):
-        offset = 0 if target.index is None else int(concrete(target.index)) - target.low
-        slot = target.slots[offset]
+        slot = place(target)
         kind = program.slots[slot].type
         assert not isinstance(kind, core.DomType) or value in kind.values
         values[slot] = value

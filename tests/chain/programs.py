@@ -40,13 +40,12 @@ from dipc.text.core import (
     ExitInstruction,
     Jump,
     LinearComparison,
-    Read,
+    Reference,
     SampleChoice,
     SampleExponential,
     SampleNoise,
     Slot,
     Store,
-    Target,
     ValueKind,
 )
 from dipc.text.diagnostic import SourceText, Span
@@ -71,7 +70,7 @@ def const(value):
 
 
 def read(slot):
-    return Read(slot, HERE)
+    return Reference("", (slot,), HERE)
 
 
 def op(name, *arguments):
@@ -114,9 +113,9 @@ class Writer:
         return const(value) if isinstance(value, int | Fraction | str) else value
 
     def target(self, slot):
-        if isinstance(slot, Target):
+        if isinstance(slot, Reference):
             return slot
-        return Target((slot,), 0, None, self.slots[slot].name, HERE)
+        return Reference(self.slots[slot].name, (slot,), HERE)
 
     def block(self, statements):
         for statement in statements:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import strategies as st
 
 from dipc.text.ast import Role
-from dipc.text.core import ReadElement, Target
+from dipc.text.core import Reference
 from tests.chain.programs import BOOL, HERE, INT, REAL, Writer, const, integers, op, read
 
 HALVES = st.sampled_from([Fraction(n, 2) for n in range(-4, 5)])
@@ -59,7 +59,7 @@ def programs(draw, size=6, choices=True, simple=False):
         st.integers(0, 2).map(const),
         st.sampled_from(dom_slots).map(read),
         st.sampled_from(dom_slots).map(
-            lambda index: ReadElement("a", tuple(slot(name) for name in A), 0, read(index), HERE)
+            lambda index: Reference("a", tuple(slot(name) for name in A), HERE, read(index))
         ),
     )
     domain_values = st.one_of(
@@ -81,7 +81,7 @@ def programs(draw, size=6, choices=True, simple=False):
     targets = st.one_of(
         st.sampled_from([slot(name) for name in X + OUT]),
         st.sampled_from(dom_slots).map(
-            lambda index: Target(tuple(slot(name) for name in A), 0, read(index), "a", HERE)
+            lambda index: Reference("a", tuple(slot(name) for name in A), HERE, read(index))
         ),
     )
     kinds_of_numbers = {

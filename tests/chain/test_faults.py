@@ -10,7 +10,7 @@ import pytest
 from dipc import load
 from dipc.chain.explore import explore
 from dipc.text.ast import Role
-from dipc.text.core import DomType, Read, ReadElement, Target
+from dipc.text.core import DomType, Reference
 from dipc.text.diagnostic import DiagnosticError, Span
 from tests.chain.programs import BOOL, HERE, INT, REAL, Writer, const, integers, op, read, sparse
 
@@ -32,7 +32,7 @@ def test_unassigned_read_names_the_path_and_the_place():
         ("r", REAL, Role.VAR, None),
         ("b", BOOL, Role.VAR, None),
     )
-    use = Read(1, Span(3, 4))
+    use = Reference("x", (1,), Span(3, 4))
     program = writer.program(
         [
             ("lap", 3, 1, ({0: 1}, 0)),
@@ -84,9 +84,8 @@ def test_an_index_out_of_range_is_told_on_both_sides_of_an_assignment(index):
         *[(f"a[{i}]", integers(0, 1), Role.VAR, F(0)) for i in (1, 2, 3)],
         ("out", integers(0, 1), Role.OUTPUT, F(0)),
     )
-    element = ReadElement("a", (0, 1, 2), 1, const(index), HERE)
-    target = Target((0, 1, 2), 1, const(index), "a", HERE)
-    for statement in (("set", 3, element), ("set", target, 1)):
+    element = Reference("a", (0, 1, 2), HERE, const(index), 1)
+    for statement in (("set", 3, element), ("set", element, 1)):
         program = Writer.program(
             Writer(*[(slot.name, slot.type, slot.role, slot.initial) for slot in writer.slots]), [statement]
         )
@@ -103,8 +102,8 @@ def test_indices_reach_both_ends():
     )
     program = writer.program(
         [
-            ("set", 3, ReadElement("a", (0, 1, 2), 1, read(4), HERE)),
-            ("set", Target((0, 1, 2), 1, read(4), "a", HERE), 7),
+            ("set", 3, Reference("a", (0, 1, 2), HERE, read(4), 1)),
+            ("set", Reference("a", (0, 1, 2), HERE, read(4), 1), 7),
             ("set", 3, op("+", read(3), op("-", read(0), read(2)))),
         ]
     )

@@ -19,13 +19,11 @@ from dipc.text.core import (
     Instruction,
     Jump,
     LinearComparison,
-    Read,
-    ReadElement,
+    Reference,
     SampleChoice,
     SampleExponential,
     SampleNoise,
     Store,
-    Target,
 )
 from dipc.text.program import CoreProgram
 
@@ -109,12 +107,12 @@ def _changed(core: CoreProgram, label: int, instruction: Instruction) -> Iterato
         case _:
             pass
     target = getattr(instruction, "target", None)
-    if isinstance(target, Target):
+    if isinstance(target, Reference):
         for other_target in _targets(core, target):
             yield "wrong place", replace(instruction, target=other_target)  # type: ignore[arg-type]
 
 
-def _targets(core: CoreProgram, target: Target) -> Iterator[Target]:
+def _targets(core: CoreProgram, target: Reference) -> Iterator[Reference]:
     """The target with the next slot of its type, so that outputs and elements are confused."""
     if target.index is not None:
         yield replace(target, low=target.low - 1)
@@ -126,14 +124,14 @@ def _targets(core: CoreProgram, target: Target) -> Iterator[Target]:
             return
 
 
-def _reads(core: CoreProgram, read: Read | ReadElement) -> Iterator[tuple[str, Any]]:
-    if isinstance(read, ReadElement):
+def _reads(core: CoreProgram, read: Reference) -> Iterator[tuple[str, Any]]:
+    if read.slot is None:
         yield "wrong index", replace(read, low=read.low - 1)
         return
     for step in (1, -1):
         other = read.slot + step
         if 0 <= other < len(core.slots) and core.slots[other].type == core.slots[read.slot].type:
-            yield "wrong variable", replace(read, slot=other)
+            yield "wrong variable", replace(read, slots=(other,))
 
 
 def _expressions(core: CoreProgram, expr: DomExpr) -> Iterator[tuple[str, Any]]:
@@ -143,7 +141,7 @@ def _expressions(core: CoreProgram, expr: DomExpr) -> Iterator[tuple[str, Any]]:
         case Const(value=Fraction() as value):
             yield "off by one", Const(value + 1)
             yield "off by one", Const(value - 1)
-        case Read() | ReadElement():
+        case Reference():
             yield from _reads(core, expr)
         case Apply(op=op, arguments=arguments):
             for other in _OPERATED.get(op, ()):

@@ -47,10 +47,8 @@ def run(program, inputs, eps, tape):
         match expr:
             case core.Const():
                 return expr.value
-            case core.Read():
-                return values[expr.slot]
-            case core.ReadElement():
-                return values[expr.slots[int(concrete(expr.index)) - expr.low]]
+            case core.Reference():
+                return values[slot_of(expr)]
             case core.Apply(op=core.DomOp.AND):
                 return all(concrete(argument) for argument in expr.arguments)
             case core.Apply(op=core.DomOp.OR):
@@ -61,9 +59,11 @@ def run(program, inputs, eps, tape):
     def affine(form):
         return sum((concrete(factor) * concrete(term) for factor, term in form.terms), concrete(form.constant))
 
+    def slot_of(variable):
+        return variable.slots[0 if variable.index is None else int(concrete(variable.index)) - variable.low]
+
     def write(target, value):
-        offset = 0 if target.index is None else int(concrete(target.index)) - target.low
-        slot = target.slots[offset]
+        slot = slot_of(target)
         kind = program.slots[slot].type
         assert not isinstance(kind, core.DomType) or value in kind.values
         values[slot] = value

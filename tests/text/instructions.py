@@ -16,7 +16,6 @@ from dipc.text.core import (
     SampleExponential,
     SampleNoise,
     Store,
-    Target,
     show_affine,
     show_expression,
     show_multiple,
@@ -37,21 +36,18 @@ def listing(program: CoreProgram) -> str:
 
 def show_instruction(instruction: Instruction, program: CoreProgram) -> str:
     """One instruction, variables by name and jumps by label."""
-    slots = program.slots
     match instruction:
         case Store(target, value):
-            return f"{_target(target, program)} <- {_value(value, program)}"
+            return f"{show_expression(target)} <- {_value(value, program)}"
         case SampleNoise(target, law, rate, mean):
-            return f"{_target(target, program)} <- {law.draw_text(law.scale_text(rate), show_affine(mean, slots))}"
+            return f"{show_expression(target)} <- {law.draw_text(law.scale_text(rate), show_affine(mean))}"
         case SampleExponential(target, rate, values, scores):
             pairs = zip(values, scores, strict=True)
-            arms = ", ".join(f"{show_value(value)} : {show_expression(score, slots)}" for value, score in pairs)
-            return f"{_target(target, program)} <- Exp({show_multiple(rate)}, {{{arms}}})"
+            arms = ", ".join(f"{show_value(value)} : {show_expression(score)}" for value, score in pairs)
+            return f"{show_expression(target)} <- Exp({show_multiple(rate)}, {{{arms}}})"
         case SampleChoice(target, arms):
-            written = ", ".join(
-                f"{show_expression(value, slots)} : {print_expression(weight)}" for value, weight in arms
-            )
-            return f"{_target(target, program)} <- choose {{{written}}}"
+            written = ", ".join(f"{show_expression(value)} : {print_expression(weight)}" for value, weight in arms)
+            return f"{show_expression(target)} <- choose {{{written}}}"
         case Branch(condition, then, otherwise):
             return f"if {_value(condition, program)} then {then} else {otherwise}"
         case Jump(target):
@@ -66,8 +62,4 @@ def _value(expr: DomExpr | AffineExpr | LinearComparison, program: CoreProgram) 
     if isinstance(expr, LinearComparison):
         return expr.text
     show = show_affine if isinstance(expr, AffineExpr) else show_expression
-    return show(expr, program.slots)
-
-
-def _target(target: Target, program: CoreProgram) -> str:
-    return target.name if target.index is None else f"{target.name}[{show_expression(target.index, program.slots)}]"
+    return show(expr)

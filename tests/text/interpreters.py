@@ -22,13 +22,11 @@ from dipc.text.core import (
     ExitInstruction,
     Jump,
     LinearComparison,
-    Read,
-    ReadElement,
+    Reference,
     SampleChoice,
     SampleExponential,
     SampleNoise,
     Store,
-    Target,
     Value,
     evaluate,
 )
@@ -220,19 +218,21 @@ class CoreRun:
             return COMPARE[expr.op.value](self.affine(expr.difference), 0)
         return self.affine(expr) if isinstance(expr, AffineExpr) else self.value(expr)
 
-    def store(self, target: Target, value: Value) -> None:
-        slot = target.slots[0] if target.index is None else self.select(target.slots, target.low, target.index)
+    def store(self, target: Reference, value: Value) -> None:
+        slot = self.slot(target)
         type_ = self.program.slots[slot].type
         if isinstance(type_, DomType) and value not in type_.values:
             raise Fault("domain")
         self.values[slot] = value
 
-    def select(self, slots: tuple[int, ...], low: int, index: DomExpr) -> int:
-        at = self.value(index)
+    def slot(self, variable: Reference) -> int:
+        if variable.index is None:
+            return variable.slots[0]
+        at = self.value(variable.index)
         assert isinstance(at, Fraction)
-        if at.denominator != 1 or not low <= at < low + len(slots):
+        if at.denominator != 1 or not variable.low <= at < variable.low + len(variable.slots):
             raise Fault("index")
-        return slots[int(at) - low]
+        return variable.slots[int(at) - variable.low]
 
     def affine(self, expr: AffineExpr) -> Fraction:
         total = self.value(expr.constant)
@@ -244,10 +244,8 @@ class CoreRun:
         match expr:
             case Const(value):
                 return value
-            case Read(slot):
-                return self.read(slot)
-            case ReadElement(slots=slots, low=low, index=index):
-                return self.read(self.select(slots, low, index))
+            case Reference():
+                return self.read(self.slot(expr))
             case Apply(op, (left, right)) if op.value in ("and", "or"):
                 first = self.value(left)
                 return first if first is (op.value == "or") else self.value(right)

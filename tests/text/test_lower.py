@@ -15,7 +15,7 @@ from dipc.text.core import (
     ExitInstruction,
     Jump,
     LinearComparison,
-    ReadElement,
+    Reference,
     SampleChoice,
     SampleNoise,
     Store,
@@ -358,10 +358,10 @@ def test_an_element_with_an_index_known_only_in_a_state() -> None:
     program = lowered(HEADER + "n <- a[x]; a[x] <- 1")
     first, second = program.instructions[:2]
     assert isinstance(first, Store)
-    assert isinstance(first.value, ReadElement)
+    assert isinstance(first.value, Reference)
     assert isinstance(second, Store)
     slots = tuple(slot.index for slot in program.slots if slot.name.startswith("a["))
-    assert (first.value.slots, first.value.low, first.value.array) == (slots, 0, "a")
+    assert (first.value.slots, first.value.low, first.value.name) == (slots, 0, "a")
     assert (second.target.slots, second.target.low, second.target.name) == (slots, 0, "a")
     assert second.target.index is not None
     assert first.target.index is None

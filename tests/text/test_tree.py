@@ -45,5 +45,4 @@ def test_typed_programs_are_walked_alike() -> None:
     r <- Lap(eps, q[k] + 2*q[1]); if r >= q[2] then out <- k + 1 else out <- 0 end"""
     instructions = lower(parse(SourceText("p", text)), SourceText("p", text)).instructions
     assert reached(instructions) == written(instructions) - Counter({"Span": written(instructions)["Span"]})
-    reads = [node for node in walk(instructions) if isinstance(node, core.Read | core.ReadElement)]
-    assert len(reads) > 4
+    assert len([read for each in instructions for read in core.variables_read(each)]) > 4
