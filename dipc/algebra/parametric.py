@@ -466,7 +466,8 @@ def _wins(operator: Operator, left: Selected, right: Selected, far: Signs | None
     """Whether `operator`, which is MIN or MAX, may leave out `right` because `left` is at least as good.
 
     Without `far`, `left` must be at most (MIN) or at least (MAX) `right` for all eps > 0 and all values of the
-    unknowns. With `far`, which returns the sign of a function of eps, large values of the only unknown are enough.
+    unknowns. With `far`, which returns the sign of a function of eps, it is enough that this holds for all large values
+    of the only unknown.
     """
     if not isinstance(left, Parametric) or not isinstance(right, Parametric):
         return False

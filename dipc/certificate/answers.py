@@ -227,8 +227,8 @@ class Solved(Answers):
     def _across(self, guards: tuple[Guard, ...]) -> Infeasible | None:
         """Return the proof that no point satisfies certain of `guards`, or None if some point does. Raises Undecided.
 
-        These are the guards whose only variables are alpha and the variables of one half-space. It is the last
-        half-space that bounds the cell for which a near input was last sought.
+        The variables of these guards are alpha and the variables of one half-space. This is the last half-space in the
+        definition of the most recent cell for which a near input was sought.
         """
         found = _of_part(guards, _guard_places(self._moved, guards))
         return found if isinstance(found, Infeasible) else None

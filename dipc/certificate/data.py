@@ -268,9 +268,9 @@ def row_texts(
 ) -> Iterator[str]:
     """Yield each of `rows`, which are all `decided`, as JSON text.
 
-    The first columns of `rows` are as many as `inputs` says, and those after them as many as `outputs`. `shared`
-    returns the JSON data that all rows with an equal outcome share. In this data, placeholders stand for the input, the
-    output and the number of the row, in this order.
+    The first `inputs` columns of `rows` are inputs, and the next `outputs` columns are outputs. `shared` returns the
+    JSON data that all rows with an equal outcome share. In this data, placeholders stand for the input, the output and
+    the number of the row, in this order.
     """
     outcomes, places = decided.outcomes
     shapes = [""] * len(outcomes)

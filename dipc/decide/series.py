@@ -500,9 +500,9 @@ class SeriesDecision:
         """Return a bound of the probability of `share` if it is a single event N >= m of one symmetric integer noise N.
 
         `share` is a product of a weight, which is not used here, and the probabilities of independent events. The
-        result is a lower bound if `least`, else an upper bound. Pr[N >= m] is (1 + Pr[|N| <= -m])/2 for m <= 0, and (1
-        - Pr[|N| <= m - 1])/2 for m >= 1. The result is None for other events, or if the law states no bounds of Pr[|N|
-        <= k].
+        result is a lower bound if `least`, else an upper bound. For m <= 0, Pr[N >= m] is (1 + Pr[|N| <= -m])/2. For m
+        >= 1 it is (1 - Pr[|N| <= m - 1])/2. The result is None for other events, or if the law of N states no bounds of
+        Pr[|N| <= k].
         """
         match share.events:
             case (Event(constraints=(Halfspace(coefficients=((place, c),)) as item,)) as event,):

@@ -78,9 +78,9 @@ _AGREED: set[str] = set()
 def validate(program: Program) -> None:
     """Check that `program` and the Python function that it was read from give equal answers on many scripts.
 
-    A script fixes the inputs and all draws of a run. The right answers of both are compared, too. Nothing is done for a
-    program that was not read from Python, or that has passed before. Raises DefectError (E1907) if a difference is
-    found.
+    A script fixes the inputs and all draws of a run. The right answers by the program and by the function are compared,
+    too. Nothing is done for a program that was not read from Python, or that has passed before. Raises DefectError
+    (E1907) if a difference is found.
     """
     accepted: Accepted | None = program.core.source.accepted
     if accepted is None:

@@ -351,8 +351,8 @@ class _Reader(Interpreter[Token, list[str]]):
     def _new_name(self, word: Token, kind: str) -> str:
         """Declare the variable that `word` names, with the type `kind`, and return its name.
 
-        Raises DiagnosticError if the variable is declared twice. Two blocks that exclude each other may both declare a
-        variable, with the same type.
+        Raises DiagnosticError if the variable is declared twice. Two blocks that exclude each other may both declare
+        it, with the same type.
         """
         name = _legal(word)
         if any(name in block for block in self.blocks) or self.types.get(name, kind) != kind:

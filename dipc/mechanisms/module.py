@@ -157,7 +157,7 @@ def _meanings(tree: python.Module) -> Iterator[tuple[str, object, python.AST]]:
     """Yield (name, meaning, place) for each name that the file `tree` defines.
 
     The meaning of an imported name is the text of what is imported, so that repeated imports have equal meanings. Any
-    other definition has a meaning of its own. `del` and an augmented assignment have two. A name with two or more
+    other definition has a meaning of its own. `del` and an augmented assignment yield two. A name with two or more
     different meanings is treated as changing.
     """
     for node in own_nodes(tree.body):

@@ -127,7 +127,7 @@ class Curve:
 
     @property
     def is_compared(self) -> bool:
-        """Whether there are two curves; a single curve shows a probability that nothing is compared with."""
+        """Whether there are two curves; a single curve shows a probability that is compared with nothing."""
         return bool(self.labels[1])
 
     @property

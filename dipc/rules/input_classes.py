@@ -225,10 +225,10 @@ class _OtherRegions(Sequence[Region]):
 
 
 def _steps_inside(region: Region, whole: frozenset[int]) -> bool:
-    """Return True if a step of 1 along one int input changes the answer at each point of `region`, a form of inputs.
+    """Return True if a step of 1 along one int input changes the answer at each point of `region`.
 
-    The input is the same for all points, and the step stays in the region. It may be up from some points and down from
-    others. `whole` are the slots of the int inputs.
+    The answer is a form of inputs. The int input is the same for all points, and the step stays in the region. It may
+    be up from some points and down from others. `whole` are the slots of the int inputs.
     """
     moved = {slot for value in region.answer if isinstance(value, Affine) for slot, _ in value.inputs if slot in whole}
     for slot in moved:

@@ -276,8 +276,9 @@ class NormalSum:
         """True if the sum is proved to be positive for all eps >= `start`.
 
         Positive summands are left out, except constants in `plain`. Each of the others must be a constant, or a
-        negative multiple of e^{-q·eps} with q >= 0, alone or times one of the sum's normal functions. Otherwise the
-        result is False. None of them falls as eps grows, so it is enough that their total is positive at `start`.
+        negative multiple of e^{-q·eps} with q >= 0, alone or times one of the sum's normal functions. None of these
+        falls as eps grows, so it is enough that their total is positive at `start`. With any other summand the result
+        is False.
         """
         with flint.ctx.workprec(_BITS):
             total, eps = flint.arb(0), flint.arb(to_fmpq(start))

@@ -362,7 +362,7 @@ class _CoverSearch:
         return CoverPiece(lower, upper, left, cell.slope, model.bits, crosses=left != right)
 
     def _sharpen(self, lower: Fraction, upper: Fraction, precision: int) -> None:
-        """Find the signs again from `lower` to `upper`, with twice `precision` bits, and append them to the result.
+        """Find the signs again from `lower` to `upper` with twice `precision` bits; append the pieces to the result.
 
         It is called where a Taylor polynomial computed with `precision` bits does not show the sign of the function.
         """

@@ -316,8 +316,8 @@ def _check_parts(
     """Check `probability` >= 1 - beta with the proofs `items`, one for each argument of the `min` in beta.
 
     `least` has the arguments, each a list of the arguments of a `max`. `context` has the intervals of eps, and the
-    denominators that were shown to be positive. Return the reason why another denominator may not be positive, or None.
-    Charges its work to `budget`. Raises Rejected for a wrong proof.
+    denominators that were shown to be positive. Return None, or the reason why another denominator is not shown to be
+    positive. Charges its work to `budget`. Raises Rejected for a wrong proof.
     """
     if len(items) != len(least):
         raise Rejected(f"there are {len(items)} parts for the {len(least)} arguments of the `min`")

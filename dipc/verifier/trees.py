@@ -381,11 +381,11 @@ def _least_tree(
     leaves: frozenset[int],
     spreads: Sequence[Spread],
 ) -> Center:
-    """Return the least tree, in the order of `Center`, over the choices of a center as the root.
+    """Return the least, in the order of `Center`, of the trees that have one of the centers as their root.
 
-    A center is a value that is integrated over. The tree is written in coordinates: the first independent forms of the
-    centers in `basis`. `places` has the indices of the centers among all values, whose laws are `spreads`. `rows` are
-    the half-spaces, and `leaves` the values that are not centers. Raises NotDerived.
+    A center is a value that is integrated over. The trees are written in coordinates: the first independent forms of
+    the centers in `basis`. `places` has the indices of the centers among all values, whose laws are `spreads`. `rows`
+    are the half-spaces, and `leaves` the values that are not centers. Raises NotDerived.
     """
     if len(places) > 1 and any(spread.laplace for spread in spreads):
         raise NotDerived("comparisons of Gaussian and Laplace noises do not all share one noise")

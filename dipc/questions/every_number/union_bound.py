@@ -613,7 +613,7 @@ class UnionProof:
     def _failing(self, start: int, intervals: tuple[Interval, ...]) -> Asking[Fraction | None]:
         """Return None if all inequalities for m >= `start` hold on `intervals`, else a bound above which they hold.
 
-        The bound is a value of the variable, such as eps, of the inequalities. It is 0 if no bound is known.
+        The bound is a value of the inequalities' variable, such as eps. It is 0 if no bound is known.
         """
         worst: Fraction | None = None
         for obligation, _ in self.inequalities(start, intervals):
