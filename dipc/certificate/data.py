@@ -20,8 +20,7 @@ import flint
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of
 from dipc.claims.claim import Claim
 from dipc.claims.expression import ClaimExpression
-from dipc.claims.given import Cell
-from dipc.claims.table import NumberList, PackedRows, Row, Table
+from dipc.claims.table import Column, PackedRows, Row, Table
 from dipc.program.program import Program
 from dipc.questions.report import DecidedRows, RowOutcome
 from dipc.text.core import SampleNoise, show_value
@@ -256,8 +255,6 @@ OVER_NORMAL_NOISE = "it is a sum of probabilities over normal noise, which the c
 #: A placeholder for the fields in which rows with one outcome differ; no program contains this character.
 HOLE = "\0"
 
-_Column = tuple[Sequence[Cell | None], NumberList]
-
 
 def row_texts(
     rows: PackedRows,
@@ -283,7 +280,7 @@ def row_texts(
         yield shapes[shape] % (first, second, number)
 
 
-def _lists(columns: Sequence[_Column]) -> Iterator[str]:
-    texts = [[encode(None if cell is None else cell.text) for cell in cells] for cells, _ in columns]
-    result = [map(text.__getitem__, numbers) for text, (_, numbers) in zip(texts, columns, strict=True)]
+def _lists(columns: Sequence[Column]) -> Iterator[str]:
+    texts = [[encode(None if cell is None else cell.text) for cell in column.cells] for column in columns]
+    result = [map(text.__getitem__, column.numbers) for text, column in zip(texts, columns, strict=True)]
     return map("[{}]".format, map(",".join, (zip(*result, strict=True) if result else repeat(()))))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Protocol, cast, overload
 
@@ -54,45 +55,29 @@ class Row:
     dd: Cell | None
 
 
-class NumberList:
-    """A list of natural numbers, each stored in as few bytes as the largest of them needs."""
+class Column:
+    """A column of a table: its distinct `cells`, and for each row, in `numbers`, the index of its cell among them.
 
-    __slots__ = ("_bound", "_numbers")
+    The cells are in the order in which they were first seen. A number takes as few bytes as the greatest of them needs.
+    """
 
-    def __init__(self) -> None:
-        self._numbers: array[int] = array("B")
-        self._bound = 1 << 8
-
-    def extend(self, numbers: list[int]) -> None:
-        """Append `numbers`: at least one, each at most 2^64 - 1."""
-        largest = max(numbers)
-        while largest >= self._bound:
-            wider = next(code for code in "HIQ" if array(code).itemsize > self._numbers.itemsize)
-            self._numbers = array(wider, self._numbers)
-            self._bound = 1 << 8 * self._numbers.itemsize
-        self._numbers.extend(numbers)
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def __getitem__(self, position: int) -> int:
-        return self._numbers[position]
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._numbers)
-
-
-class _Numbering(dict[Cell | None, int]):
-    """The distinct cells of a column, each with its index in the order in which the cells were first seen."""
+    __slots__ = ("_index", "cells", "numbers")
 
     def __init__(self) -> None:
-        super().__init__()
         self.cells: list[Cell | None] = []
+        self.numbers: array[int] = array("B")
+        self._index: dict[Cell | None, int] = {}
 
-    def __missing__(self, cell: Cell | None) -> int:
-        number = self[cell] = len(self.cells)
-        self.cells.append(cell)
-        return number
+    def extend(self, cells: Sequence[Cell | None]) -> None:
+        """Append `cells`, one for each further row."""
+        index = self._index
+        numbers = [index.setdefault(cell, len(index)) for cell in cells]
+        if len(index) > len(self.cells):
+            self.cells += [cell for cell in dict.fromkeys(cells) if index[cell] >= len(self.cells)]
+        while len(index) > 1 << 8 * self.numbers.itemsize:
+            wider = next(code for code in "HIQ" if array(code).itemsize > self.numbers.itemsize)
+            self.numbers = array(wider, self.numbers)
+        self.numbers.extend(numbers)
 
 
 #: The number of rows that are moved into the columns together.
@@ -105,13 +90,12 @@ class PackedRows(Sequence[Row]):
     A million rows of 20 columns take approximately 25 MB if no column has more than 256 distinct values.
     """
 
-    __slots__ = ("_columns", "_fresh", "_inputs", "_outputs", "_seen")
+    __slots__ = ("_columns", "_fresh", "_inputs", "_outputs")
 
     def __init__(self, inputs: int, outputs: int) -> None:
         self._inputs = inputs
         self._outputs = inputs + outputs
-        self._seen = [_Numbering() for _ in range(inputs + outputs + _CLAIM_CELLS)]
-        self._columns = [NumberList() for _ in self._seen]
+        self._columns = [Column() for _ in range(inputs + outputs + _CLAIM_CELLS)]
         self._fresh: list[Sequence[Cell | None]] = []
 
     @property
@@ -129,26 +113,20 @@ class PackedRows(Sequence[Row]):
     def _store_fresh_rows(self) -> None:
         fresh, self._fresh = self._fresh, []
         if fresh:
-            for column, seen, cells in zip(self._columns, self._seen, zip(*fresh, strict=True), strict=True):
-                column.extend([seen[cell] for cell in cells])
+            for column, cells in zip(self._columns, zip(*fresh, strict=True), strict=True):
+                column.extend(cells)
 
     @property
-    def columns(self) -> list[tuple[Sequence[Cell | None], NumberList]]:
-        """The distinct cells of each column, and for each row the index of its cell among them.
-
-        The columns are the inputs, the outputs, then alpha, beta, gamma and dd.
-        """
+    def columns(self) -> Sequence[Column]:
+        """The columns of the inputs, of the outputs, and then of alpha, beta, gamma and dd."""
         self._store_fresh_rows()
-        return [(seen.cells, numbers) for seen, numbers in zip(self._seen, self._columns, strict=True)]
+        return self._columns
 
     def __len__(self) -> int:
-        return len(self._columns[-1]) + len(self._fresh)
+        return len(self._columns[-1].numbers) + len(self._fresh)
 
     def __iter__(self) -> Iterator[Row]:
-        self._store_fresh_rows()
-        columns = [
-            map(seen.cells.__getitem__, numbers) for seen, numbers in zip(self._seen, self._columns, strict=True)
-        ]
+        columns = [map(column.cells.__getitem__, column.numbers) for column in self.columns]
         for number, cells in enumerate(zip(*columns, strict=True), start=1):
             yield self._row(number, cells)
 
@@ -159,9 +137,8 @@ class PackedRows(Sequence[Row]):
     def __getitem__(self, at: int | slice) -> Row | tuple[Row, ...]:
         if isinstance(at, slice):
             return tuple(self[index] for index in range(*at.indices(len(self))))
-        self._store_fresh_rows()
         index = range(len(self))[at]
-        cells = tuple(seen.cells[numbers[index]] for seen, numbers in zip(self._seen, self._columns, strict=True))
+        cells = tuple(column.cells[column.numbers[index]] for column in self.columns)
         return self._row(index + 1, cells)
 
     def _row(self, number: int, cells: tuple[Cell | None, ...]) -> Row:
@@ -176,7 +153,7 @@ def first_of_each_claim(rows: Sequence[Row]) -> Iterator[Row]:
     """
     keys: Iterable[object]
     if isinstance(rows, PackedRows):
-        keys = zip(*(numbers for _, numbers in rows.columns[-_CLAIM_CELLS:]), strict=True)
+        keys = zip(*(column.numbers for column in rows.columns[-_CLAIM_CELLS:]), strict=True)
     else:
         keys = ((row.alpha, row.beta, row.gamma, row.dd) for row in rows)
     seen: set[object] = set()
@@ -206,13 +183,15 @@ _UTF8_MARK = b"\xef\xbb\xbf"
 
 
 class CsvSource:
-    """The records of a CSV file, read as a stream; `place` locates a cell of the record read last.
+    """The records of the CSV file at `path`, read as a stream; `place` locates a cell of the record read last.
 
-    Raises DiagnosticError (E0501-E0503) for a file that cannot be read, is not UTF-8 or is not CSV.
+    With `lines`, a part of the file, only the records in them are read. Raises DiagnosticError (E0501-E0503) for a file
+    that cannot be read, is not UTF-8 or is not CSV, and for lines that end within a quoted cell.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], lines: bytes | None = None) -> None:
         self.name = os.fspath(path)
+        self._bytes = lines
         self._lines: list[str] = []
         self._first_line = 1
         self._next_line = 1
@@ -220,7 +199,7 @@ class CsvSource:
     def records(self) -> Iterator[list[str]]:
         """Yield the records in order, without blank lines. The file can be read only once."""
         try:
-            with self._open() as file:
+            with Path(self.name).open("rb") if self._bytes is None else io.BytesIO(self._bytes) as file:
                 reader = csv.reader(self._decoded(file), strict=True, skipinitialspace=True)
                 while True:
                     self._lines = []
@@ -236,9 +215,6 @@ class CsvSource:
                         yield record
         except (OSError, ValueError) as error:
             raise DiagnosticError(unreadable(self.name, error, "E0501", "give the path of a CSV file")) from None
-
-    def _open(self) -> IO[bytes]:
-        return Path(self.name).open("rb")
 
     def _decoded(self, file: IO[bytes]) -> Iterator[str]:
         offset = 0
@@ -300,26 +276,6 @@ class CsvSource:
         )
 
 
-class CsvChunk(CsvSource):
-    """A part of a CSV file, as bytes: the records are the file's header and those of the part's lines.
-
-    Raises DiagnosticError for lines that are not UTF-8, are not CSV, or end within a quoted cell.
-    """
-
-    def __init__(self, name: str, header: list[str], lines: bytes) -> None:
-        super().__init__(name)
-        self._header = header
-        self._bytes = lines
-
-    def _open(self) -> IO[bytes]:
-        return io.BytesIO(self._bytes)
-
-    def records(self) -> Iterator[list[str]]:
-        self._lines = [",".join(self._header)]
-        yield self._header
-        yield from super().records()
-
-
 def cell_spans(record: str) -> list[tuple[int, int]]:
     """Return (start, end) of each cell in one raw CSV `record`, without surrounding spaces, but with quotes.
 
@@ -373,54 +329,43 @@ class DataFrame(Protocol):
         """The names of the columns."""
 
 
-class PythonSource:
-    """The records of a table given as Python values: a list of dicts, a pair (header, rows), or a DataFrame.
+def python_records(table: object, columns: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the header of a table given as Python values, then its rows, with cells as text.
 
-    A cell is a text as in a CSV file, an int, Fraction, Decimal or bool, or None for an empty cell. In the column of a
-    whole array, a cell is a sequence of the elements. A column for which a dict has no key is empty in its row. A
-    DataFrame is one of pandas or polars, or a table of Arrow. There, NaN and NA are empty cells, and a float such as
-    2.0 is the integer 2. Raises TypeError for other floats and for objects that are not tables.
+    The `table` is a list of dicts, a pair (header, rows), or a DataFrame. A cell is a text as in a CSV file, an int,
+    Fraction, Decimal or bool, or None for an empty cell. In the column of a whole array, a cell is a sequence of the
+    elements. A DataFrame is one of pandas or polars, or a table of Arrow. There, NaN and NA are empty cells, and a float
+    such as 2.0 is the integer 2.
+
+    `columns` are the program's columns. If `table` is a list of dicts, its header has all `columns`, then the further
+    keys of the dicts. A column for which a dict has no key is empty in its row. Raises TypeError for other floats and
+    for objects that are not tables.
     """
-
-    def __init__(self, table: object, columns: Sequence[str], name: str = "<table>") -> None:
-        """Read `table`, which messages call `name`; `columns` are the program's columns.
-
-        If `table` is a list of dicts, its header has all `columns`, then the further keys of the dicts.
-        """
-        self.name = name
-        frame = _from_frame(table)
-        if frame is not None:
-            header, rows = frame
-        elif (
-            isinstance(table, tuple)
-            and len(table) == 2
-            and isinstance(table[0], Sequence)
-            and not isinstance(table[0], str)
-            and all(isinstance(name, str) for name in table[0])
-        ):
-            header, rows = _with_header(table[0], table[1])
-        elif isinstance(table, Iterable) and not isinstance(table, Mapping | str | bytes):
-            header, rows = _from_dicts(list(table), columns)
-        else:
-            raise TypeError(
-                "a table must be the path of a CSV file, a list of dicts, a pair (header, rows) or a DataFrame, not "
-                f"{type(table).__name__}"
-            )
-        arrays = arrays_among(columns)
-        if any("".join(column.split()) in arrays for column in header):
-            header, rows = _from_dicts(_rows_by_element(header, rows, arrays), ())
-        self._header, self._rows = header, rows
-
-    def records(self) -> Iterator[list[str]]:
-        """Yield the header, then the rows, with cells as text."""
-        yield self._header
-        for number, row in enumerate(self._rows, start=1):
-            names = [*self._header, *[""] * len(row)]
-            yield [cell_text(cell, f"row {number}, column {names[index]}") for index, cell in enumerate(row)]
-
-    def place(self, column: int | None) -> None:  # noqa: ARG002 - the protocol's other half has places
-        """Return None for every `column`, since Python values have no place in a text."""
-        return
+    frame = _from_frame(table)
+    if frame is not None:
+        header, rows = frame
+    elif (
+        isinstance(table, tuple)
+        and len(table) == 2
+        and isinstance(table[0], Sequence)
+        and not isinstance(table[0], str)
+        and all(isinstance(name, str) for name in table[0])
+    ):
+        header, rows = _with_header(table[0], table[1])
+    elif isinstance(table, Iterable) and not isinstance(table, Mapping | str | bytes):
+        header, rows = _from_dicts(list(table), columns)
+    else:
+        raise TypeError(
+            "a table must be the path of a CSV file, a list of dicts, a pair (header, rows) or a DataFrame, not "
+            f"{type(table).__name__}"
+        )
+    arrays = arrays_among(columns)
+    if any("".join(column.split()) in arrays for column in header):
+        header, rows = _from_dicts(_rows_by_element(header, rows, arrays), ())
+    yield header
+    for number, row in enumerate(rows, start=1):
+        names = [*header, *[""] * len(row)]
+        yield [cell_text(cell, f"row {number}, column {names[index]}") for index, cell in enumerate(row)]
 
 
 def _with_header(header: Sequence[str], rows: object) -> tuple[list[str], list[Sequence[object]]]:
@@ -575,26 +520,13 @@ def _unknown(name: str, role: str, slots: Sequence[Slot]) -> Diagnostic:
 
 # --- The table of det: one row for each input, read exactly or refused with every mistake named -----------------------
 
-__all__ = ["CLAIM_COLUMNS", "MISTAKE_LIMIT", "Records", "Row", "Table", "read_table"]
+__all__ = ["CLAIM_COLUMNS", "MISTAKE_LIMIT", "Row", "Table", "read_table"]
 
 #: The columns allowed beside the program's inputs and outputs; no variable can have these names.
 CLAIM_COLUMNS = ("alpha", "beta", "gamma", "dd")
 
 #: The number of mistakes in rows after which the rest of the table is not read.
 MISTAKE_LIMIT = 20
-
-
-class Records(Protocol):
-    """The records of a table, the first of which is the header.
-
-    Messages call the table `name`. `place` locates a cell of the record read last.
-    """
-
-    name: str
-
-    def records(self) -> Iterator[list[str]]: ...
-
-    def place(self, column: int | None) -> Excerpt | None: ...
 
 
 @frozen
@@ -647,24 +579,39 @@ def read_table(
                 program.requires.require(values, program.source, f"row {row.number}: ")
         return table
     if isinstance(table, str | os.PathLike):
-        return _TableReader(CsvSource(Path(table)), program, claims, pool).read()
+        source = CsvSource(Path(table))
+        return _TableReader(source.name, source.place, program, claims, pool).read(source.records())
     names = [program.slots[slot].name for slot in (*program.inputs, *program.outputs)]
-    return _TableReader(PythonSource(table, names, name), program, claims, pool).read()
+    return _TableReader(name, lambda _: None, program, claims, pool).read(python_records(table, names))
 
 
-def read_chunk(source: Records, program: CoreProgram, pool: CellPool) -> Table:
-    """Read a chunk of a table of `program` from `source`, its header and some of its records, with cells from `pool`.
+def read_chunk(name: str, header: Sequence[str], lines: bytes, program: CoreProgram, pool: CellPool) -> Table:
+    """Read a chunk of a table of `program`: some `lines` of the CSV file `name`, with cells from `pool`.
 
-    Raises DiagnosticError with the mistakes; a mistake names the row within the chunk.
+    `header` has the names of the file's columns. Raises DiagnosticError with the mistakes; a mistake names the row
+    within the chunk.
     """
-    return _TableReader(source, program, CLAIM_COLUMNS, pool).read()
+    source = CsvSource(name, lines)
+    return _TableReader(name, source.place, program, CLAIM_COLUMNS, pool).read(chain([[*header]], source.records()))
 
 
 class _TableReader:
+    """A reader of the records of one table, which messages call `name`.
+
+    `place` returns the place of a cell of the record read last by the index of its column, that of the record for None,
+    and None for a table without a text.
+    """
+
     def __init__(
-        self, source: Records, program: CoreProgram, claims: Sequence[str], pool: CellPool | None = None
+        self,
+        name: str,
+        place: Callable[[int | None], Excerpt | None],
+        program: CoreProgram,
+        claims: Sequence[str],
+        pool: CellPool | None = None,
     ) -> None:
-        self._source = source
+        self._name = name
+        self._place = place
         self._claims = sorted(claims)
         self._inputs = program.input_slots
         self._outputs = program.output_slots
@@ -673,14 +620,14 @@ class _TableReader:
         self._pool = pool or CellPool()
         self._mistakes: list[Diagnostic] = []
 
-    def read(self) -> Table:
-        records = self._source.records()
+    def read(self, records: Iterator[list[str]]) -> Table:
+        """Return the table with `records`, the first of which is the header."""
         header = next(records, None)
         if header is None:
             expected = ",".join(slot.name for slot in (*self._inputs, *self._outputs)[:6])
             note = f"the first line names every input and output, for example `{expected}`"
-            raise DiagnosticError(Diagnostic("E0504", f"the table `{self._source.name}` is empty", notes=(note,)))
-        header_place = self._source.place(None)
+            raise DiagnosticError(Diagnostic("E0504", f"the table `{self._name}` is empty", notes=(note,)))
+        header_place = self._place(None)
         names = ["".join(name.split()) for name in header]
         self._check_header(header, names)
         columns = [self._column(name) for name in names]
@@ -690,9 +637,9 @@ class _TableReader:
             raise DiagnosticError(*self._mistakes)
         if not rows:
             note = "give one row for each input: a table without rows claims nothing"
-            message = f"the table `{self._source.name}` has a header but no rows"
+            message = f"the table `{self._name}` has a header but no rows"
             raise DiagnosticError(Diagnostic("E0505", message, header_place, notes=(note,)))
-        return Table(self._source.name, rows, frozenset(names) & frozenset(CLAIM_COLUMNS), places)
+        return Table(self._name, rows, frozenset(names) & frozenset(CLAIM_COLUMNS), places)
 
     # --- rows -------------------------------------------------------------------------------------
 
@@ -722,7 +669,7 @@ class _TableReader:
                 continue
             good = cast(list[Cell | None], cells)
             if beta_at is not None and (beta := good[beta_at]) is not None and beta.text not in places:
-                places[beta.text] = self._source.place(beta_at)
+                places[beta.text] = self._place(beta_at)
             good.append(None)  # the cell of a claim column that the table lacks
             ordered = [good[position] for position in order]
             if self._requires is not None and self._note_violation(number, self._requires, ordered):
@@ -761,7 +708,7 @@ class _TableReader:
         label: str,
         notes: tuple[str, ...],
     ) -> None:
-        place = self._source.place(index)
+        place = self._place(index)
         if place is None:
             message = f"row {number}{'' if name is None else f', column `{name}`'}: {message}"
         if len(self._mistakes) + 1 >= MISTAKE_LIMIT:
@@ -787,10 +734,10 @@ class _TableReader:
         for index, name in enumerate(names):
             if name in first:
                 notes = (f"it is column {first[name] + 1} already; remove one of them",)
-                place = self._source.place(index)
+                place = self._place(index)
                 mistakes.append(Diagnostic("E0508", f"the column `{name}` occurs twice", place, notes=notes))
             elif name not in expected:
-                mistakes.append(self._unknown(name, known, self._source.place(index), header))
+                mistakes.append(self._unknown(name, known, self._place(index), header))
             first.setdefault(name, index)
             if len(mistakes) >= MISTAKE_LIMIT:
                 raise DiagnosticError(*mistakes)
@@ -820,7 +767,7 @@ class _TableReader:
         if self._outputs:
             note += " and output; leave the cells of an output empty to leave it unconstrained"
         message = f"the table lacks the {what} {listing(missing)}"
-        return Diagnostic("E0507", message, self._source.place(None), notes=(note,))
+        return Diagnostic("E0507", message, self._place(None), notes=(note,))
 
 
 def _listing(slots: Sequence[Slot]) -> str:

@@ -74,7 +74,7 @@ class IntegerColumns:
         ratios: dict[int, list[tuple[int, int]]] = {}
         below = 1
         for position in wanted:
-            cells, _ = columns[position]
+            cells = columns[position].cells
             values = [None if cell is None else cell.value for cell in cells]
             ratios[position] = [value.as_integer_ratio() for value in values if isinstance(value, Fraction)]
             if len(ratios[position]) < len(cells):
@@ -86,7 +86,7 @@ class IntegerColumns:
         self.columns: dict[int, list[int]] = {}
         for position, distinct in ratios.items():
             scaled = [numerator * (below // denominator) for numerator, denominator in distinct]
-            self.columns[position] = [scaled[number] for number in columns[position][1]]
+            self.columns[position] = [scaled[number] for number in columns[position].numbers]
 
 
 @frozen

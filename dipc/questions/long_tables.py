@@ -30,7 +30,6 @@ from dipc.claims.claim import ClaimOptions, is_free, resolve_claim
 from dipc.claims.given import INFINITY, CellPool, value_of
 from dipc.claims.table import (
     MAX_LINE,
-    CsvChunk,
     PackedRows,
     Row,
     Table,
@@ -212,8 +211,7 @@ class ChunkWorker:
         try:
             if lines.startswith(_BYTE_ORDER_MARK):
                 return None
-            chunk = CsvChunk(self._setup.name, [*self._setup.header], lines)
-            table = read_chunk(chunk, self._setup.core, self._pool)
+            table = read_chunk(self._setup.name, self._setup.header, lines, self._setup.core, self._pool)
             rows = _ChunkRows(table)
             self._measure_distances(rows)
             with suppress(NotApplicable):
@@ -234,10 +232,10 @@ class ChunkWorker:
         """
         given = [row.dd is not None for row in first_of_each_claim(rows.rows)]
         if all(given):
-            cells, numbers = rows.rows.columns[-1]
-            values = [None if cell is None else cell.value for cell in cells]
+            column = rows.rows.columns[-1]
+            values = [None if cell is None else cell.value for cell in column.cells]
             known = _common([value if isinstance(value, Fraction) else None for value in values])
-            rows.set_distances(range(len(rows.rows)), [known[0][number] for number in numbers], known[1])
+            rows.set_distances(range(len(rows.rows)), [known[0][number] for number in column.numbers], known[1])
             return
         if any(given):
             raise NotApplicable
@@ -402,7 +400,7 @@ class _ChunkRows:
     def groups(self, finite: Sequence[int]) -> list[list[int]]:
         if self._groups is None:
             columns = self.rows.columns
-            keys: Iterable[tuple[int, ...]] = zip(*[columns[position][1] for position in finite], strict=True)
+            keys: Iterable[tuple[int, ...]] = zip(*[columns[position].numbers for position in finite], strict=True)
             groups: dict[tuple[int, ...], list[int]] = {}
             if finite:
                 for index, key in enumerate(keys):
@@ -720,7 +718,7 @@ def long_table(program: Program, table: TableGiven, asked: Options, whole: Calla
     with suppress(DiagnosticError, Undecided):
         if enclosed_claim(core, asked.claim, _DD) is not None:
             return None
-        row = completed(program, read_chunk(CsvChunk(os.fspath(table), header, first), core, CellPool()))
+        row = completed(program, read_chunk(os.fspath(table), header, first, core, CellPool()))
         sample = TableRows(program, row, resolve_claim(core, row, asked.claim))
         setup = ChunkSetup(core, program.limits, asked.claim, row.name, tuple(header))
         return LongTable(program, path, sample, setup, whole)
