@@ -334,8 +334,8 @@ def python_records(table: object, columns: Sequence[str]) -> Iterator[list[str]]
 
     The `table` is a list of dicts, a pair (header, rows), or a DataFrame. A cell is a text as in a CSV file, an int,
     Fraction, Decimal or bool, or None for an empty cell. In the column of a whole array, a cell is a sequence of the
-    elements. A DataFrame is one of pandas or polars, or a table of Arrow. There, NaN and NA are empty cells, and a float
-    such as 2.0 is the integer 2.
+    elements. A DataFrame is one of pandas or polars, or a table of Arrow. There, NaN and NA are empty cells, and a
+    float such as 2.0 is the integer 2.
 
     `columns` are the program's columns. If `table` is a list of dicts, its header has all `columns`, then the further
     keys of the dicts. A column for which a dict has no key is empty in its row. Raises TypeError for other floats and

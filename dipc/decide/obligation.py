@@ -602,46 +602,42 @@ def counterexample(probability: Closed, required: Closed | tuple[ExpPoly, ExpPol
     `required` is a closed form, or (numerator, denominator) with a denominator that is positive at `eps`. The
     enclosures are decimals. Raises LimitReached if they would be too long to be written out.
     """
-    actual, bound = _Evaluated(probability, eps), _Evaluated(required, eps)
+    actual, bound = _enclosures(probability, eps), _enclosures(required, eps)
     digits = DIGITS
     while digits <= MOST_DIGITS:
-        result = outward(*actual.enclosure(digits + 2), digits)
-        wanted = outward(*bound.enclosure(digits + 2), digits)
+        result = outward(*actual(digits + 2), digits)
+        wanted = outward(*bound(digits + 2), digits)
         if result[1] < wanted[0]:
             return Counterexample(eps, result, wanted)
         digits *= 2
     raise _unwritable(eps)
 
 
-class _Evaluated:
-    """The value of a closed form at one eps, which can be enclosed to any number of digits.
+def _enclosures(value: Closed | tuple[ExpPoly, ExpPoly], eps: Fraction) -> Callable[[int], tuple[Fraction, Fraction]]:
+    """Return a function that encloses the value of `value` at `eps` to any number of digits.
 
-    Raises LimitReached if the value is too large or too small to be written out.
+    For d digits it returns rationals low <= value <= high, whose difference is at most 10^-d times the larger of |low|
+    and |high|. Raises LimitReached if the value is too large or too small to be written out.
     """
+    if isinstance(value, ExpPoly):
+        parts = [value]
+    else:
+        # Numerator and denominator may be far too large although the quotient is not.
+        above, below = (value.numerator, value.denominator) if isinstance(value, Quotient) else value
+        shrink = ExpPoly.term(1, 0, -max(q for _, q, _ in below.terms()))
+        parts = [above * shrink, below * shrink]
+    for poly in parts:
+        # The exponent of the largest e^{q·eps} whose coefficient, a polynomial in eps, is not 0 here.
+        leading = max((q for _, q, _ in terms_at(poly.terms(), eps)), default=_ZERO)
+        if abs(leading) * eps > MOST_MAGNITUDE:
+            raise _unwritable(eps)
 
-    def __init__(self, value: Closed | tuple[ExpPoly, ExpPoly], eps: Fraction) -> None:
-        self._eps = eps
-        if isinstance(value, ExpPoly):
-            self._parts = [value]
-        else:
-            # Numerator and denominator may be far too large although the quotient is not.
-            above, below = (value.numerator, value.denominator) if isinstance(value, Quotient) else value
-            shrink = ExpPoly.term(1, 0, -max(q for _, q, _ in below.terms()))
-            self._parts = [above * shrink, below * shrink]
-        for poly in self._parts:
-            # The exponent of the largest e^{q·eps} whose coefficient, a polynomial in eps, is not 0 here.
-            leading = max((q for _, q, _ in terms_at(poly.terms(), eps)), default=_ZERO)
-            if abs(leading) * eps > MOST_MAGNITUDE:
-                raise _unwritable(eps)
-
-    def enclosure(self, digits: int) -> tuple[Fraction, Fraction]:
-        """Return rationals low <= value <= high, close to each other.
-
-        The difference high - low is at most 10^-`digits` times the larger of |low| and |high|.
-        """
-        (low, high), *rest = [poly.enclosure(self._eps, digits + 1) for poly in self._parts]
+    def enclosure(digits: int) -> tuple[Fraction, Fraction]:
+        (low, high), *rest = [poly.enclosure(eps, digits + 1) for poly in parts]
         corners = [low / over for below in rest for over in below] + [high / over for below in rest for over in below]
         return (min(corners), max(corners)) if corners else (low, high)
+
+    return enclosure
 
 
 def _unwritable(eps: Fraction) -> LimitReached:

@@ -18,7 +18,7 @@ from dipc.frozen import frozen
 from dipc.sign.chart import RegionEnd, ends_of, isolate_roots, sign_at, sign_chart
 from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.polynomial import Layout, normal_form
-from dipc.sign.roots import Root, TaylorCoefficients, refine, refine_within
+from dipc.sign.roots import Root, first_nonzero, refine, refine_within, taylor_coefficients
 
 # --- Common roots of two functions, decided exactly -------------------------------------------------------------------
 #
@@ -354,12 +354,8 @@ def leading_at_zero(f: ExpPoly, limits: Limits | None = None) -> tuple[int, Frac
     """
     budget = DecisionBudget(limits or Limits())
     form = normal_form(f, budget)
-    coefficients = TaylorCoefficients(Layout(form.polynomial))
-    n = 0
-    while not coefficients[n]:
-        n += 1
-        budget.check_taylor_terms(n)
-    return form.power + n, form.factor * Fraction(coefficients[n], factorial(n)) * form.scale**n
+    n, coefficient = first_nonzero(taylor_coefficients(Layout(form.polynomial)), budget)
+    return form.power + n, form.factor * Fraction(coefficient, factorial(n)) * form.scale**n
 
 
 def leading_at_infinity(f: ExpPoly) -> tuple[tuple[Fraction, int], Fraction]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, count, islice
 from math import factorial
 
 from dipc.algebra.limits import DecisionBudget, Limits
@@ -61,14 +61,11 @@ def near_zero(layout: Layout, budget: DecisionBudget) -> NearZero:
 
     F is not zero, so its first Taylor coefficients are not all 0. Raises LimitReached if the work exceeds `budget`.
     """
-    coefficients = TaylorCoefficients(layout)
-    order = 0
-    while not coefficients[order]:
-        order += 1
-        budget.check_taylor_terms(order)
+    coefficients = taylor_coefficients(layout)
+    order, first = first_nonzero(coefficients, budget)
     top = layout.exponents[-1]
     last = max(order + _EXTRA_TERMS, layout.degree)
-    numbers = [coefficients[n] for n in range(order, last + 1)]
+    numbers = [first, *islice(coefficients, last - order)]
     # radius = 2^-shift: approximately 2/top first, then smaller until the sign is proved, or larger while it is.
     shift = top.bit_length() - 2 if top else 0
     best = _prove(layout, numbers, order, last, shift)
@@ -85,31 +82,38 @@ def near_zero(layout: Layout, budget: DecisionBudget) -> NearZero:
         budget.spend_interval()
 
 
-class TaylorCoefficients:
-    """The integers n!·a_n for the Taylor coefficients a_n at 0 of a `Layout`'s function, computed in order, once."""
+def taylor_coefficients(layout: Layout) -> Iterator[int]:
+    """Yield the integers n!·a_n for n = 0, 1, 2, …, where a_n is the n-th Taylor coefficient at 0 of a function.
 
-    def __init__(self, layout: Layout) -> None:
-        self._rows = [
-            (k, [-layout.exponents[i] for i in positions], list(coefficients))
-            for k, (positions, coefficients) in enumerate(layout.columns)
-            if coefficients
-        ]
-        self._sums: list[list[int]] = [[] for _ in self._rows]
-        self._known: list[int] = []
+    The function is that of `layout`.
+    """
+    rows = [
+        (k, [-layout.exponents[i] for i in positions], list(coefficients))
+        for k, (positions, coefficients) in enumerate(layout.columns)
+        if coefficients
+    ]
+    for n in count():
+        total = 0
+        for k, exponents, values in rows:
+            if n < k:
+                continue
+            if n > k:
+                values[:] = map(int.__mul__, values, exponents)
+            # t^k·Σ c·e^{-jt} has the n-th derivative n!/(n-k)!·Σ c·(-j)^{n-k} at 0.
+            total += sum(values) * (factorial(n) // factorial(n - k))
+        yield total
 
-    def __getitem__(self, n: int) -> int:
-        while len(self._known) <= n:
-            following, total = len(self._known), 0
-            for (k, exponents, values), sums in zip(self._rows, self._sums, strict=True):
-                if following < k:
-                    continue
-                if sums:
-                    values[:] = map(int.__mul__, values, exponents)
-                sums.append(sum(values))
-                # t^k·Σ c·e^{-jt} has the n-th derivative n!/(n-k)!·Σ c·(-j)^{n-k} at 0.
-                total += sums[-1] * (factorial(following) // factorial(following - k))
-            self._known.append(total)
-        return self._known[n]
+
+def first_nonzero(coefficients: Iterator[int], budget: DecisionBudget) -> tuple[int, int]:
+    """Return the first of the Taylor `coefficients` that is not 0, as a pair (its index, its value).
+
+    Raises LimitReached if more of them are 0 before it than `budget` allows.
+    """
+    order = 0
+    while not (value := next(coefficients)):
+        order += 1
+        budget.check_taylor_terms(order)
+    return order, value
 
 
 def _prove(layout: Layout, numbers: list[int], order: int, last: int, shift: int) -> NearZero | None:
