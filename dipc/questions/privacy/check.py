@@ -56,7 +56,6 @@ from dipc.questions.privacy.outcome import (
     PrivacyReport,
     PrivacyVerdict,
     Proved,
-    UnprovedLoss,
     power,
     read_claim,
 )
@@ -459,22 +458,22 @@ class PrivacyQuestion:
         if claim.ratio != 1 and not self._has_forms:
             return self._between_budgets(claim)
         begun = self.engine.spent.obligations
-        answer: Answer = UnprovedLoss("")
+        answer: Answer = Undecided("")
         try:
             for answer in self._answers(claim):
-                if not isinstance(answer, UnprovedLoss):
+                if not isinstance(answer, Undecided):
                     break
         except Undecided as undecided:
-            answer = UnprovedLoss(undecided.reason)
-        return PrivacyReport(
-            *self.asked,
-            claim,
-            _VERDICTS[type(answer)],
-            answer if isinstance(answer, PrivacyCounterexample) else None,
-            answer.reason if isinstance(answer, UnprovedLoss) else None,
-            self.engine.spent.obligations - begun,
-            answer.by if isinstance(answer, Proved) else None,
-        )
+            answer = undecided
+        obligations = self.engine.spent.obligations - begun
+        report = PrivacyReport(*self.asked, claim, PrivacyVerdict.UNDECIDED, obligations=obligations)
+        match answer:
+            case Proved():
+                return replace(report, verdict=PrivacyVerdict.PRIVATE, proof=answer.by)
+            case PrivacyCounterexample():
+                return replace(report, verdict=PrivacyVerdict.NOT_PRIVATE, counterexample=answer)
+            case Undecided():
+                return replace(report, reason=answer.reason)
 
     def _answers(self, claim: PrivacyClaim) -> Iterator[Answer]:
         """Yield the answers of the methods that may decide `claim`, the cheapest method first.
@@ -713,13 +712,6 @@ def _some_points(intervals: Sequence[Interval]) -> Iterator[Fraction]:
 
 def _undecided(report: PrivacyReport, reason: str) -> PrivacyReport:
     return replace(report, verdict=PrivacyVerdict.UNDECIDED, counterexample=None, reason=reason, proof=None)
-
-
-_VERDICTS = {
-    Proved: PrivacyVerdict.PRIVATE,
-    PrivacyCounterexample: PrivacyVerdict.NOT_PRIVATE,
-    UnprovedLoss: PrivacyVerdict.UNDECIDED,
-}
 
 
 def _require_same_inputs(programs: Sequence[Program]) -> None:

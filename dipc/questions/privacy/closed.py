@@ -35,7 +35,6 @@ from dipc.questions.privacy.outcome import (
     PrivacyClaim,
     PrivacyCounterexample,
     Proved,
-    UnprovedLoss,
 )
 from dipc.sign.chart import RegionEnd, arrange, ends_of, is_nowhere_negative, sign_at
 from dipc.sign.interval import Interval
@@ -191,7 +190,7 @@ class ClosedLaws(TableLaws):
             if isinstance(result, PrivacyCounterexample):
                 return result
             reason = reason or result
-        return Proved(self.pairs.proof) if reason is None else UnprovedLoss(reason)
+        return Proved(self.pairs.proof) if reason is None else Undecided(reason)
 
     def _settle(
         self, pair: tuple[int, int], answers: tuple[int, ...] | None, claim: PrivacyClaim

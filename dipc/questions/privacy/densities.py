@@ -97,7 +97,6 @@ from dipc.questions.privacy.outcome import (
     PrivacyClaim,
     PrivacyCounterexample,
     Proved,
-    UnprovedLoss,
     counterexample_of,
     power,
 )
@@ -425,7 +424,7 @@ class RealOutputs(Laws):
             if cell.is_point:
                 break
             waiting += _halves(cell)
-        return UnprovedLoss(f"the enclosure of the least delta near eps = {float(place):.3g} is too wide to decide")
+        return Undecided(f"the enclosure of the least delta near eps = {float(place):.3g} is too wide to decide")
 
     def _delta_in_cells(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
         """Return bounds of the least delta of a `claim`, and an eps at which it is almost as great as the upper bound.

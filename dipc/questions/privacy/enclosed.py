@@ -39,7 +39,6 @@ from dipc.questions.privacy.outcome import (
     PrivacyClaim,
     PrivacyCounterexample,
     Proved,
-    UnprovedLoss,
     power,
 )
 from dipc.sign.interval import Interval
@@ -179,12 +178,12 @@ class EnclosedLaws(TableLaws):
                     self._require_on(pair, claim, interval)
             except SignNotFound as stopped:
                 refuted = self._refuted(pair, claim, stopped.eps) if stopped.eps else None
-                return refuted or UnprovedLoss(
+                return refuted or Undecided(
                     f"probabilities have no closed form, and near eps = {float(stopped.eps):.3g} their "
                     "enclosures are too wide to decide"
                 )
             except Undecided as undecided:
-                return UnprovedLoss(undecided.reason)
+                return undecided
         return Proved(self.pairs.proof)
 
     def _refuted(self, pair: tuple[int, int], claim: PrivacyClaim, eps: Fraction) -> PrivacyCounterexample | None:

@@ -46,7 +46,7 @@ from operator import le
 import flint
 
 from dipc.algebra.exppoly import fraction_of
-from dipc.algebra.limits import LimitReached, OutsideFragment
+from dipc.algebra.limits import LimitReached, OutsideFragment, Undecided
 from dipc.algebra.numbers import dyadic, outward, to_fmpq
 from dipc.algebra.reals import Real
 from dipc.chain.state import Affine, NoiseVar
@@ -70,7 +70,6 @@ from dipc.questions.privacy.outcome import (
     PrivacyCounterexample,
     Proved,
     Texts,
-    UnprovedLoss,
 )
 from dipc.sign.interval import Interval
 from dipc.text.ast import BaseType
@@ -441,14 +440,14 @@ class GaussianLaws(Laws):
                     "a delta that depends on eps is compared with the delta of Gaussian noise at one eps only: give "
                     "--eps"
                 )
-                return UnprovedLoss(reason)
+                return Undecided(reason)
             if needed[1] <= allowed[0]:
                 continue
             counterexample = next(
                 filter(None, (self._counterexample(claim, eps) for eps in _towards(interval, end))), None
             )
             if counterexample is None:
-                return UnprovedLoss(f"the least delta could not be told apart from {claim.delta_text}")
+                return Undecided(f"the least delta could not be told apart from {claim.delta_text}")
             return counterexample
         return Proved(OF_SUMS if self.mechanism.several else OF_NORMAL_OUTPUTS)
 

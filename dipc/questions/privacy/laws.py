@@ -46,7 +46,6 @@ from dipc.questions.privacy.outcome import (
     PrivacyClaim,
     PrivacyCounterexample,
     Proved,
-    UnprovedLoss,
     counterexample_of,
     power,
 )
@@ -132,7 +131,10 @@ class Laws(ABC):
 
     @abstractmethod
     def decide(self, claim: PrivacyClaim) -> Answer:
-        """Decide whether `claim` holds at all pairs."""
+        """Decide whether `claim` holds at all pairs.
+
+        If another method may still decide the claim, Undecided is returned, not raised.
+        """
 
     @abstractmethod
     def loss(self, eps: Fraction, digits: int) -> Loss:
@@ -493,7 +495,7 @@ class ShiftLaws(Laws):
                 reason = f"{proved} is proved, and no smaller budget is refuted with this delta"
                 if isinstance(self._pairs, EveryPair):
                     reason += f"; with a delta, claims are decided only at listed pairs: {ASK_PAIRS}"
-        return UnprovedLoss(reason or "no upper bound of the loss is known")
+        return Undecided(reason or "no upper bound of the loss is known")
 
     def constant(self, intervals: tuple[Interval, ...], digits: int | None) -> ConstantEnds:  # noqa: ARG002
         bounds = self.bounds

@@ -36,14 +36,14 @@ from math import floor, gcd, lcm, log, log2, prod, sqrt
 import flint
 
 from dipc.algebra.exppoly import Closed
-from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
+from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import dyadic, outward, to_fmpq
 from dipc.claims.claim import the_one_eps
 from dipc.frozen import frozen
 from dipc.questions.privacy.adjacency import Pairs
 from dipc.questions.privacy.laws import Laws, LeastDelta, Subject, TableLaws
 from dipc.questions.privacy.loss import IMPOSSIBLE, LawTable, Loss, Renyi, vanishes
-from dipc.questions.privacy.outcome import Answer, Ends, PrivacyClaim, Proved, UnprovedLoss
+from dipc.questions.privacy.outcome import Answer, Ends, PrivacyClaim, Proved
 from dipc.questions.privacy.runs import FactorBase, Factored
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -375,7 +375,7 @@ class UnlistedRuns(Laws):
             return Proved(None)
         if least > allowed[1]:
             ends = outward(least, most, 10)
-            return UnprovedLoss(
+            return Undecided(
                 f"{self._refusal.reason}: delta is at least {float(ends[0])}, but no counterexample is named"
             )
         raise self._refusal

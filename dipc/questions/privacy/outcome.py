@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from dipc.above import above
 from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient
-from dipc.algebra.limits import LimitReached
+from dipc.algebra.limits import LimitReached, Undecided
 from dipc.algebra.parametric import Parametric
 from dipc.algebra.reals import Real
 from dipc.algebra.record import Record
@@ -400,15 +400,8 @@ class Proved:
     by: str | None
 
 
-@frozen
-class UnprovedLoss:
-    """The result that a claim is neither proved nor refuted, with the reason."""
-
-    reason: str
-
-
-#: The answer of one method to a claim.
-Answer = Proved | PrivacyCounterexample | UnprovedLoss
+#: The answer of one method to a claim; Undecided has the reason why the claim is neither proved nor refuted.
+Answer = Proved | PrivacyCounterexample | Undecided
 
 
 @frozen
