@@ -15,7 +15,7 @@ from dipc.frozen import frozen
 from dipc.noise.law import Law
 from dipc.text.ast import NEGATED, BaseType, CompareOp, Expr, Role, walk
 from dipc.text.diagnostic import Span
-from dipc.text.printer import Level, Written, applied, infixed, prefixed, signed_sum
+from dipc.text.printer import Level, Written, applied, infixed, prefixed
 
 # --- The codes of the diagnostics about names, types and program rules; a published code keeps its meaning ------------
 
@@ -222,20 +222,10 @@ class AffineExpr:
 
 @frozen
 class LinearComparison:
-    """The comparison `difference` `op` 0, made from a comparison of two real or int expressions.
-
-    The chain branches on its outcome. `left` and `right` are the two sides as text, with constants substituted.
-    """
+    """The comparison `difference` `op` 0 of reals or ints; the chain branches on its outcome."""
 
     difference: AffineExpr
     op: CompareOp
-    left: str
-    right: str
-
-    @property
-    def text(self) -> str:
-        """The comparison as text, with constants substituted."""
-        return f"{self.left} {self.op.value} {self.right}"
 
 
 @frozen
@@ -437,48 +427,8 @@ def show_type(type_: Type) -> str:
     return show_values(type_) if type_.name is None else f"{type_.name} = {show_values(type_)}"
 
 
-def show_expression(expr: DomExpr) -> str:
+def written(expr: DomExpr) -> Written:
     """Return the text of `expr`, a DOM or bool expression, with as few parentheses as possible."""
-    return _written(expr).text
-
-
-def show_affine(expr: AffineExpr) -> str:
-    """Return the text of the form `expr`: `2*r1 - r2/3 + x`; a constant 0 is shown only if it is alone."""
-    pieces = [_product(coefficient, show_expression(variable)) for coefficient, variable in expr.terms]
-    if not pieces or expr.constant != Const(Fraction(0)):
-        pieces += _summands(expr.constant)
-    if pieces[0][0]:
-        first = next((index for index, (minus, _) in enumerate(pieces) if not minus), 0)
-        pieces.insert(0, pieces.pop(first))
-    return signed_sum(pieces)
-
-
-def _summands(expr: DomExpr) -> list[tuple[bool, str]]:
-    """Return the summands of `expr`, each as (True if it is subtracted, its text)."""
-    match expr:
-        case Apply(DomOp.ADD | DomOp.SUBTRACT as op, (left, right)):
-            flip = op is DomOp.SUBTRACT
-            last = [(minus is not flip, text) for minus, text in _summands(right)]
-            return _summands(left) + last
-        case Apply(DomOp.NEGATE, (operand,)):
-            return [(not minus, text) for minus, text in _summands(operand)]
-        case Apply(DomOp.MULTIPLY, (Const(Fraction() as factor), rest), span) if factor < 0:
-            return [(True, show_expression(Apply(DomOp.MULTIPLY, (Const(-factor), rest), span)))]
-        case _:
-            text = show_expression(expr)
-            return [(True, text[1:]) if text.startswith("-") else (False, text)]
-
-
-def _product(coefficient: DomExpr, variable: str) -> tuple[bool, str]:
-    if isinstance(coefficient, Const) and isinstance(coefficient.value, Fraction):
-        return coefficient.value < 0, show_multiple(abs(coefficient.value), variable)
-    if isinstance(coefficient, Apply) and coefficient.op is DomOp.NEGATE:
-        minus, product = _product(coefficient.arguments[0], variable)
-        return not minus, product
-    return False, infixed(_written(coefficient), "*", Written(variable)).text
-
-
-def _written(expr: DomExpr) -> Written:
     match expr:
         case Const(Fraction() as number) if number < 0:
             return Written(str(number), Level.SUM)
@@ -487,18 +437,18 @@ def _written(expr: DomExpr) -> Written:
         case Const(value):
             return Written(show_value(value))
         case Reference(name=name, index=index):
-            return Written(name if index is None else f"{name}[{show_expression(index)}]")
+            return Written(name if index is None else f"{name}[{written(index).text}]")
         case Apply(op, arguments):
-            written = [_written(argument) for argument in arguments]
-            match op, written:
+            texts = [written(argument) for argument in arguments]
+            match op, texts:
                 case ((DomOp.MIN | DomOp.MAX | DomOp.ABS), _):
-                    return applied(op.value, written)
+                    return applied(op.value, texts)
                 case DomOp.COUNT, [operand]:
                     return Written(f"({operand.text})")
                 case _, [operand]:
                     return prefixed("-" if op is DomOp.NEGATE else op.value, operand)
                 case _:
-                    left, right = written
+                    left, right = texts
                     return infixed(left, op.value, right)
         case _:
             assert_never(expr)
@@ -728,17 +678,3 @@ def gathered(terms: Iterable[Term]) -> tuple[Term, ...]:
         else:
             sums[key] = (coefficient, read)
     return tuple(sums.values())
-
-
-# --- The target of a statement, resolved ------------------------------------------------------------------------------
-
-
-@frozen
-class Place:
-    """The variable or array element that a statement writes.
-
-    `type` is the type of the written value, or None if a mistake in the index has been reported.
-    """
-
-    target: Reference
-    type: Type | None

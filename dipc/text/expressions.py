@@ -47,13 +47,12 @@ from dipc.text.core import (
     plus,
     power,
     scaled,
-    show_affine,
-    show_expression,
     show_type,
     show_value,
     times,
     total,
     truth,
+    written,
 )
 from dipc.text.diagnostic import SourceText, Span
 from dipc.text.scope import DeclaredVariable, References
@@ -419,11 +418,9 @@ class Elaborator(References):
         try:
             raw = self._combined(BinaryOp.SUBTRACT, left, right, span)
             assert isinstance(raw, AffineExpr)
-            difference = AffineExpr(gathered(raw.terms), raw.constant, span, kind)
+            return LinearComparison(AffineExpr(gathered(raw.terms), raw.constant, span, kind), op)
         except ValueTooLarge:
             return self._too_large(span)
-        first, second = (show_affine(affine(side, span)) for side in (left, right))
-        return LinearComparison(difference, op, first, second)
 
     # --- arithmetic --------------------------------------------------------------------------------
 
@@ -631,7 +628,7 @@ class Elaborator(References):
 
     def variable_of(self, linear: AffineExpr) -> str:
         """Return the name, as the user wrote it, of the first variable in the linear form `linear`."""
-        return show_expression(linear.terms[0][1])
+        return written(linear.terms[0][1]).text
 
 
 def _folded(op: BinaryOp, left: DomExpr, right: DomExpr, span: Span) -> DomExpr:

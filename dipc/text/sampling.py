@@ -21,8 +21,8 @@ from dipc.text.core import (
     DomExpr,
     DomType,
     FiniteType,
-    Place,
     ProgramCode,
+    Reference,
     SampleChoice,
     SampleExponential,
     SampleNoise,
@@ -385,7 +385,7 @@ class Sampling:
         self._budget = budget
 
     def instruction(
-        self, place: Place | None, statement: ast.Sample, mean: Typed
+        self, place: Reference | None, statement: ast.Sample, mean: Typed
     ) -> SampleNoise | SampleExponential | SampleChoice | None:
         """Return the instruction of `statement`, which draws into `place`, or None after reporting an error.
 
@@ -428,7 +428,7 @@ class Sampling:
         return True
 
     def _noise(
-        self, place: Place | None, statement: ast.Sample, noise: ast.NoiseExpr, mean: Typed
+        self, place: Reference | None, statement: ast.Sample, noise: ast.NoiseExpr, mean: Typed
     ) -> SampleNoise | None:
         law: Law = noise.law
         slope: Fraction | None = None
@@ -446,38 +446,40 @@ class Sampling:
             law, slope = (law, None) if support is None else (law.with_ends(*support), slope)
         center: AffineExpr | None = AffineExpr((), Const(Fraction(0)), statement.span, ValueKind.NUMBER)
         if noise.mean is not None:
-            name = place.target.name if place is not None else f"the mean of {law.keyword}"
+            name = place.name if place is not None else f"the mean of {law.keyword}"
             center = self._fitting.affine(type_, mean, noise.mean, name) if suits else None
         if place is None or not suits or slope is None or center is None:
             return None
-        return SampleNoise(place.target, law, slope, center, statement.span)
+        return SampleNoise(place, law, slope, center, statement.span)
 
-    def _suits(self, place: Place | None, wanted: BaseType | None, statement: ast.Sample, name: str) -> bool:
+    def _suits(self, place: Reference | None, wanted: BaseType | None, statement: ast.Sample, name: str) -> bool:
         """Return True if the variable `place` can hold the values that `statement` draws; otherwise report a mistake.
 
         `wanted` is the type of the drawn values, INT or REAL, or None for values of a finite type. `name` is the name
         of the distribution in the report.
         """
-        if place is None or place.type is None:
+        if place is None:
             return False
-        if place.type is wanted or (wanted is None and place.type not in (BaseType.INT, BaseType.REAL)):
+        type_ = self._elaborator.scope.type_of(place)
+        if type_ is wanted or (wanted is None and type_ not in (BaseType.INT, BaseType.REAL)):
             return True
         self._findings.report(
             ProgramCode.WRONG_DISTRIBUTION,
             statement.target.span,
-            f"`{place.target.name}` is of type {show_type(place.type)}, and {name} draws "
+            f"`{place.name}` is of type {show_type(type_)}, and {name} draws "
             + ("ints" if wanted is BaseType.INT else "reals" if wanted is BaseType.REAL else "DOM values"),
             notes=(_HELP,),
         )
         return False
 
-    def _holder(self, place: Place | None, statement: ast.Sample, name: str) -> FiniteType | None:
+    def _holder(self, place: Reference | None, statement: ast.Sample, name: str) -> FiniteType | None:
         if not self._suits(place, None, statement, name) or place is None:
             return None
-        return place.type if place.type is BaseType.BOOL or isinstance(place.type, DomType) else None
+        type_ = self._elaborator.scope.type_of(place)
+        return type_ if type_ is BaseType.BOOL or isinstance(type_, DomType) else None
 
     def _exponential(
-        self, place: Place | None, statement: ast.Sample, distribution: ast.ExponentialMechanism
+        self, place: Reference | None, statement: ast.Sample, distribution: ast.ExponentialMechanism
     ) -> SampleExponential | None:
         holder = self._holder(place, statement, "Exp")
         slope = rate(distribution.rate, self._elaborator)
@@ -487,7 +489,7 @@ class Sampling:
             return None
         if slope is None or scores is None:
             return None
-        return SampleExponential(place.target, slope, domain.values, scores, statement.span)
+        return SampleExponential(place, slope, domain.values, scores, statement.span)
 
     def _scores(self, distribution: ast.ExponentialMechanism, domain: DomType | None) -> tuple[DomExpr, ...] | None:
         elaborator, name, score = self._elaborator, distribution.variable, distribution.score
@@ -535,9 +537,9 @@ class Sampling:
         return None
 
     def _all_fit(
-        self, holder: FiniteType, domain: DomType, place: Place, distribution: ast.ExponentialMechanism
+        self, holder: FiniteType, domain: DomType, place: Reference, distribution: ast.ExponentialMechanism
     ) -> bool:
-        name = place.target.name
+        name = place.name
         if holder is BaseType.BOOL or kind_of(holder) is not kind_of(domain):
             self._findings.report(
                 ProgramCode.MISMATCH,
@@ -552,7 +554,7 @@ class Sampling:
                 return False
         return True
 
-    def _choice(self, place: Place | None, statement: ast.Sample, distribution: ast.Choose) -> SampleChoice | None:
+    def _choice(self, place: Reference | None, statement: ast.Sample, distribution: ast.Choose) -> SampleChoice | None:
         holder = self._holder(place, statement, "choose")
         if not self._elaborator.dead:
             size = STATEMENTS_A_WEIGHT * len(distribution.arms)
@@ -565,9 +567,9 @@ class Sampling:
             weighed = weight(share, self._elaborator)
             if place is None or holder is None:
                 continue
-            value = self._fitting.concrete(holder, typed, written, place.target.name)
+            value = self._fitting.concrete(holder, typed, written, place.name)
             if value is not None and weighed is not None:
                 arms.append((value, weighed))
         if place is None or len(arms) < len(distribution.arms):
             return None
-        return SampleChoice(place.target, tuple(arms), statement.span)
+        return SampleChoice(place, tuple(arms), statement.span)

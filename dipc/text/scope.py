@@ -218,6 +218,9 @@ class Scope:
             if isinstance(symbol, DeclaredConstant) and symbol.value is not None
         }
 
+    def type_of(self, variable: Reference) -> Type:
+        return self.slots[variable.slots[0]].type
+
     def adopt(self, variable: DeclaredVariable, other: Scope) -> DeclaredVariable:
         """Return a copy of `variable` of the scope `other`, with its type and initial value, in slots of this scope."""
         first = len(self.slots)

@@ -26,7 +26,6 @@ from dipc.text.core import (
     Jump,
     Junction,
     LinearComparison,
-    Place,
     ProgramCode,
     Reference,
     Slot,
@@ -318,11 +317,9 @@ class StatementLowering:
 
     # --- assignments -------------------------------------------------------------------------------
 
-    def _store(self, place: Place, typed: Typed, statement: ast.Assign) -> bool:
-        target, span, name = place.target, statement.span, place.target.name
-        match place.type:
-            case None:
-                return False
+    def _store(self, target: Reference, typed: Typed, statement: ast.Assign) -> bool:
+        span, name = statement.span, target.name
+        match self._elaborator.scope.type_of(target):
             case BaseType.BOOL if isinstance(typed, LinearComparison):
                 self._emit(Store(target, typed, span))
                 return True
@@ -331,18 +328,18 @@ class StatementLowering:
                 self._either(typed, span, lambda: self._emit(yes), lambda: self._emit(no))
                 return True
             case DomType() | BaseType.INT | BaseType.REAL as type_ if kind_of(type_) in NUMERIC and is_condition(typed):
-                return self._store(place, counted(typed, statement.value.span), statement)
+                return self._store(target, counted(typed, statement.value.span), statement)
             case DomType() if isinstance(typed, Switch):
-                return self._by_cases(typed, span, lambda value: self._store(place, value, statement))
+                return self._by_cases(typed, span, lambda value: self._store(target, value, statement))
             case DomType() as type_ if isinstance(typed, AffineExpr) and typed.kind is ValueKind.INT:
-                return self._store_by_values(place, type_, typed, statement)
+                return self._store_by_values(target, type_, typed, statement)
             case BaseType.BOOL | DomType() as type_:
                 value = self._fitting.concrete(type_, typed, statement.value, name)
                 if value is not None:
                     self._emit(Store(target, value, span))
                 return value is not None
             case BaseType.INT | BaseType.REAL if isinstance(typed, Switch):
-                return self._by_cases(typed, span, lambda value: self._store(place, value, statement))
+                return self._by_cases(typed, span, lambda value: self._store(target, value, statement))
             case BaseType.INT | BaseType.REAL as type_:
                 linear = self._fitting.affine(type_, typed, statement.value, name)
                 if linear is not None:
@@ -351,15 +348,15 @@ class StatementLowering:
             case unreachable:
                 assert_never(unreachable)
 
-    def _store_by_values(self, place: Place, type_: DomType, value: AffineExpr, statement: ast.Assign) -> bool:
-        """Emit the assignment of the int `value` to `place`, whose type `type_` is finite; return False for a mistake.
+    def _store_by_values(self, target: Reference, type_: DomType, value: AffineExpr, statement: ast.Assign) -> bool:
+        """Emit the assignment of the int `value` to `target`, whose type `type_` is finite; return False for a mistake.
 
         The emitted instructions compare the int with each value of the type. A run in which the int equals none of them
         ends with a fault. `statement` is the assignment in the text.
         """
         values = sorted(each for each in type_.values if isinstance(each, Fraction) and each.denominator == 1)
         if len(values) == 0 or kind_of(type_) is not ValueKind.NUMBER:
-            return self._fitting.concrete(type_, value, statement.value, place.target.name) is not None
+            return self._fitting.concrete(type_, value, statement.value, target.name) is not None
         if not self._budget.fits(2 * len(values), statement.span, f"{len(values)} values"):
             return False
         self._budget.spend(2 * len(values))
@@ -373,12 +370,12 @@ class StatementLowering:
             here, following = assembler.label(), assembler.label()
             self._branch(self._versus(value, CompareOp.LE, each, span), here, following, span)
             assembler.place(here)
-            self._emit(Store(place.target, Const(each), span))
+            self._emit(Store(target, Const(each), span))
             self._emit(Jump(end, span))
             assembler.place(following)
         assembler.place(outside)
         # Not computed here: a constant outside every domain would be mistaken for one that was refused.
-        self._emit(Store(place.target, Apply(DomOp.ADD, (Const(values[-1]), Const(Fraction(1))), span), span))
+        self._emit(Store(target, Apply(DomOp.ADD, (Const(values[-1]), Const(Fraction(1))), span), span))
         assembler.place(end)
         return True
 
@@ -421,13 +418,13 @@ class StatementLowering:
             lambda: self._by_cases(two, span, emit),
         )
 
-    def _assume_assigned(self, place: Place, span: Span) -> None:
-        """Emit an assignment of some value to `place`, after a mistake was reported in its assignment at `span`.
+    def _assume_assigned(self, target: Reference, span: Span) -> None:
+        """Emit an assignment of some value to `target`, after a mistake was reported in its assignment at `span`.
 
         Otherwise later reads of the variable would be reported as reads before any assignment.
         """
-        if place.target.slots:
-            self._emit(Store(place.target, Const(False), span))
+        if target.slots:
+            self._emit(Store(target, Const(False), span))
 
     def _sample(self, statement: ast.Sample) -> None:
         place = self._place(statement.target)
@@ -462,7 +459,7 @@ class StatementLowering:
             case _:
                 assert_never(distribution)
 
-    def _for_each_value(self, reads: Sequence[Reference], statement: ast.Sample, place: Place | None) -> bool:
+    def _for_each_value(self, reads: Sequence[Reference], statement: ast.Sample, place: Reference | None) -> bool:
         """Emit `statement`, which draws into `place`, once for each combination of values of the variables `reads`.
 
         Branches on these variables lead to the right copy. In each copy their values are known, so that a rate or
@@ -494,7 +491,7 @@ class StatementLowering:
         assembler.place(end)
         return fits
 
-    def _draw(self, place: Place | None, statement: ast.Sample) -> bool:
+    def _draw(self, place: Reference | None, statement: ast.Sample) -> bool:
         mean: Typed = UNKNOWN
         if isinstance(statement.distribution, ast.NoiseExpr) and statement.distribution.mean is not None:
             if self._sampling.mean_comes_first(statement.distribution):
@@ -514,7 +511,8 @@ class StatementLowering:
             self._assume_assigned(place, statement.span)
         return fits
 
-    def _place(self, expr: ast.Name | ast.Element) -> Place | None:
+    def _place(self, expr: ast.Name | ast.Element) -> Reference | None:
+        """Return the variable `expr` that a statement writes, or None after reporting a mistake."""
         variable = self._variable(expr)
         offset = self._elaborator.typed(expr.index) if isinstance(expr, ast.Element) else UNKNOWN
         if variable is None:
@@ -542,18 +540,17 @@ class StatementLowering:
                 secondary=((self._whiles[-1], "in this loop"),),
             )
         if variable.low is None:
-            return Place(Reference(variable.name, variable.slots, expr.span), variable.type)
+            return None if variable.type is None else Reference(variable.name, variable.slots, expr.span)
         whole = Reference(variable.name, variable.slots, expr.span, Const(Fraction(variable.low)), variable.low)
-        if not isinstance(expr, ast.Element):
-            return Place(whole, None)
-        place = self._elaborator.place(variable, expr, offset)
+        place = self._elaborator.place(variable, expr, offset) if isinstance(expr, ast.Element) else None
         if place is None:
-            return Place(whole, None)
+            self._assume_assigned(whole, expr.span)
+            return None
         slots, index = place
         if index is None:
             name = self._elaborator.scope.slots[slots[0]].name if slots else variable.name
-            return Place(Reference(name, slots, expr.span), variable.type)
-        return Place(Reference(variable.name, slots, expr.span, index, variable.low), variable.type)
+            return Reference(name, slots, expr.span)
+        return Reference(variable.name, slots, expr.span, index, variable.low)
 
     def _variable(self, expr: ast.Name | ast.Element) -> DeclaredVariable | None:
         if isinstance(expr, ast.Element):

@@ -174,7 +174,7 @@ class Writer:
                 raise AssertionError(statement)
 
     def test(self, form, how):
-        return LinearComparison(self.affine(form), CompareOp(how), "", "")
+        return LinearComparison(self.affine(form), CompareOp(how))
 
     def branches(self, at, then, otherwise):
         self.block(then)

@@ -19,6 +19,7 @@ from dipc.text.core import (
     SampleChoice,
     SampleNoise,
     Store,
+    written,
 )
 from dipc.text.diagnostic import DiagnosticError, SourceText
 from dipc.text.parser import parse
@@ -316,7 +317,7 @@ def test_loops_without_end_and_without_body() -> None:
         ("b <- m < 2 and b", "b <- false"),
         ("b <- half = 0.5 or r > s", "b <- true"),
         ("b <- r >= s", "b <- r >= s"),
-        ("b <- 2*r - 1 < s + x", "b <- 2*r - 1 < s + x"),
+        ("b <- 2*r - 1 < s + x", "b <- 2*r < s + 1 + x"),
         ("b <- r != half", "b <- r != 1/2"),
         ("b <- not r >= s", "b <- r < s"),
         ("b <- not not r = s", "b <- r = s"),
@@ -351,7 +352,7 @@ def test_the_difference_of_a_comparison() -> None:
     assert test.op is CompareOp.LT
     terms = [(coefficient, program.slots[read.slot].name) for coefficient, read in test.difference.terms]
     assert terms == [(Const(Fraction(1)), "r"), (Const(Fraction(-1)), "s")]
-    assert test.text == "2*r - 1 < s + r + x"
+    assert written(test.difference.constant).text == "-1 - x"
 
 
 def test_an_element_with_an_index_known_only_in_a_state() -> None:
