@@ -144,7 +144,7 @@ def sealed(document: dict[str, Any]) -> str:
     return seal({name: list(map(encode, v)) if isinstance(v, list) else encode(v) for name, v in document.items()})
 
 
-#: Return a value as JSON without blanks, in ASCII, with the names of every object in order.
+#: Return a value as JSON without spaces, in ASCII, with the names of every object in order.
 encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode
 
 

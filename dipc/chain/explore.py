@@ -119,7 +119,7 @@ class _Row:
 
     def __init__(self) -> None:
         self.items: list[Constraint] = []
-        #: The number of constraints that are no bounds x - y >= w, and of those about integers.
+        #: The number of constraints that are not bounds x - y >= w, and of those about integers.
         self.others = self.whole = 0
         #: The bounds x - y >= w as edges from x to y, and as edges from y to x; and the constraints by x, and by y.
         self.graphs: tuple[Graph, Graph] = (defaultdict(list), defaultdict(list))

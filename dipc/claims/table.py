@@ -452,7 +452,7 @@ def cell_text(cell: object, what: str) -> str:
             return "inf"
         case int() | Fraction():
             return str(cell)
-    if type(cell).__name__ in ("bool_", "bool") and hasattr(cell, "item"):  # NumPy's truth values are no bools
+    if type(cell).__name__ in ("bool_", "bool") and hasattr(cell, "item"):  # NumPy's bools are not Python's
         return "true" if cell.item() else "false"
     return str(exact_rational(cell, what))
 

@@ -128,7 +128,7 @@ def check(**given: Any) -> ExitCode:
     effort = replace(report.effort, seconds=perf_counter() - begun, table_seconds=reading)
     report = replace(report, effort=effort)
     outcome = accuracy_outcome(source, engine, report, asked, closed_form, times=given["times"])
-    # The number of vacuous rows from which on the claim is refused.
+    # The least number of vacuous rows for which the claim is refused.
     refused = {None: inf, "rows": 1, "all": report.counts.rows}[strict]
     if report.counts.vacuous >= refused and outcome.standing is ExitStatus.HOLDS:
         outcome = replace(outcome, standing=ExitStatus.OPEN)

@@ -354,7 +354,7 @@ class _Question:
                     return decision.counterexample.eps
                 if decision.verdict is not Verdict.ACCURATE:
                     raise OutsideFragment(
-                        f"the claim is decided at single eps, but not between them: {decision.reason}"
+                        f"the claim is decided at individual values of eps, but not between them: {decision.reason}"
                     )
             if sign < 0:
                 start = whole[0] if before is None else EpsCut(before.place, after=True)

@@ -65,7 +65,7 @@ _SHORT, _FAR, _PARTS = 8, 64, 4
 #: Multiples of the lower end from which an unbounded interval is sampled, each up to twice that.
 _NEAR = (1, 2, 4)
 
-#: The eps from which on tails of normal noise are bounded.
+#: The values of eps at which a bound of the tails of normal noise may begin.
 STARTS = tuple([Fraction(2) ** n for n in (*range(-10, 21), *range(24, 65, 4))])
 
 #: The precision of probabilities near 0, in bits.

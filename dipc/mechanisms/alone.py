@@ -83,7 +83,7 @@ class AloneFunction:
     def __init__(self, accepted: Accepted, node: python.FunctionDef, constants: Mapping[str, Fraction]) -> None:
         module = self._module = accepted.module
         self._constants = constants
-        #: Arguments of the mechanism are no names of the file, also where they are constants.
+        #: Arguments of the mechanism are not names of the file, even where they are constants.
         self._hidden = {each.arg for each in (*accepted.node.args.args, *accepted.node.args.kwonlyargs)}
         self._parameters = [each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
         self._name = node.name

@@ -386,7 +386,7 @@ def _eps_text(tightest: Tightest, spot: TightSpot) -> str:
     return eps if spot.attained else f"approached as {name} → {eps}"
 
 
-#: The characters from which on a rational value of eps is written as a decimal.
+#: A rational value of eps with more characters is written as a decimal.
 _LONG_POINT = 40
 
 

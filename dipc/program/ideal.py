@@ -648,7 +648,7 @@ _MOST_ALONE = 16
 #: The number of inputs examined, the nearest first, if there are more than can be compared.
 _MOST_NEAR = 1_000
 
-#: The number of regions from which on distances are found segment by segment, and the most sets outside a segment.
+#: With more than this number of regions, distances are found segment by segment; the most sets outside a segment.
 _MANY_REGIONS, _MOST_OUTSIDE = 64, 64
 
 #: dd is found for all finite inputs at once after this many looks at one input, or this share of all, if that is more.

@@ -283,7 +283,7 @@ class Family:
     shares: tuple[tuple[Exit, tuple[tuple[Side, ...], ...]], ...]
     forms: list[IntegerForm]
     known: dict[tuple[Fraction, tuple[Fraction, ...]], bool] = field(default_factory=dict)
-    #: The last multiple of alpha that sufficed as a bound of the constants; None is no bound.
+    #: The last multiple of alpha that sufficed as a bound of the constants; None means no bound.
     cap: int | None = 1
 
     def bound(self, constants: Sequence[Fraction]) -> Bound:

@@ -365,7 +365,7 @@ def check_for_all(
     report = check(program, inputs="all", for_all=for_all, **given)
     last = report.rows[-1]
     assert isinstance(last, ClassResult)
-    assert last.note.numbers is not None, "the last row is about all numbers from some one on"
+    assert last.note.numbers is not None, "the last row is about all large enough numbers"
     return ForAll(report, *last.note.numbers)
 
 

@@ -47,7 +47,7 @@ from dipc.text.program import CoreProgram
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
-#: A slack as base + slope·distance, where the distance is any integer from some one on; else the slope is 0.
+#: A slack as base + slope·distance, where the distance is any large enough integer; else the slope is 0.
 Level = tuple[Fraction, Fraction]
 
 #: The key of this distance beside the places of noises.

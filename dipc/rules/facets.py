@@ -492,7 +492,7 @@ def _may_be_apart(ideal: Ideal, finite: Mapping[int, Value], apart: syntax.Formu
                 reading.setdefault(apart.places[slot].slot, set()).add(position)
 
     def may_be_apart(region: Region, leaving: Way) -> bool:
-        depth = Affine.input(len(ideal.program.core.slots))  # s, with a number that is no slot's
+        depth = Affine.input(len(ideal.program.core.slots))  # s, with a number that no slot has
         changed = {slot: Affine.input(slot) - depth.scaled(step) for slot, step in leaving.direction.items()}
         among = of_itself.union(*(reading.get(slot, ()) for slot in changed))
         formula = ideal.metric.far_condition(here, {**here, **changed}, _no_ints, among)

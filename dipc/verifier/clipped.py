@@ -35,7 +35,7 @@ from dipc.verifier.syntax import (
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: The ends of a range of numbers; None is no end.
+#: The ends of a range of numbers; None means no end.
 Ends = tuple[Fraction | None, Fraction | None]
 
 #: The name of an input, and its index if the text gives a number.

@@ -357,7 +357,7 @@ class Agreement:
         for each in self._entries:
             if any(apart for _, apart in self._distances.cases(each.inputs, each.inputs, ())):
                 return False
-        length = ALPHA - 1  # of the way: a variable that is no input
+        length = ALPHA - 1  # of the way: a variable that is not an input
         beyond = {
             slot: plus(here, Affine(_ZERO, ((length, -direction.get(slot, _ZERO)),)))
             if isinstance(here, Affine)

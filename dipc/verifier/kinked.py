@@ -217,7 +217,8 @@ def _rule(count: int, bits: int) -> tuple[tuple[tuple[Fraction, Fraction], ...],
     """Return `count` nodes and weights on [-1, 1], close to those of Gauss-Legendre quadrature, and an error bound δ.
 
     The bound means that |Σ w·T_j(x) - ∫ T_j| <= δ/2 for the Chebyshev polynomials T_j with j < 2·`count`. The weights
-    are positive, and their sum is less than 5/2. Numbers have a precision of `bits`.
+    are positive, and their sum is less than 5/2. Numbers have a precision of `bits`. Raises NotDerived if no such nodes
+    are found.
     """
     one = 1 << bits
     nodes: list[tuple[int, int]] = []

@@ -155,7 +155,7 @@ def _fixed_answer(value: ast.Expr, parameter: str) -> int | str:
     raise NotUniform("it is assigned a value other than a number and the index of the loop")
 
 
-#: The states of an output on a path: nothing assigned, the number that is no index, or an index.
+#: The states of an output on a path: nothing assigned, the number that is not an index, or an index.
 _NOTHING, _NUMBER, _INDEX = "nothing", "number", "index"
 
 

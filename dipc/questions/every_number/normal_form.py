@@ -297,8 +297,9 @@ def _selections(body: Block, parameter: str, outputs: set[str]) -> Iterator[tupl
     """Yield (answer, its loop with the draw before it, all other statements) for each selection in `body`.
 
     A selection is a loop that finds the greatest or least query; the answer is the output that it sets to the query's
-    index. Indices end at the constant `parameter`. A selection is left out if it shares variables with the other
-    statements, or if it also writes one of `outputs` that is not the answer.
+    index. Indices end at the constant `parameter`. Selections that compare multiples of queries, that an `exit` may
+    skip, or that keep a noisy value in one of `outputs` are left out. No other statement may mention the answer or,
+    after the selection, read a noisy value.
     """
     for position in range(len(body) - 1):
         before, alone, after = body[:position], body[position : position + 2], body[position + 2 :]

@@ -431,7 +431,7 @@ class RealOutputs(Laws):
 
         The intervals of eps are halved, always the one with the greatest upper bound. The halving stops when this bound
         is little more than the greatest delta found at an eps, or at a limit. The least delta at the eps `point` is
-        added if it is given. Deltas at single eps are bounded to `digits` digits. Raises Undecided.
+        added if it is given. Deltas at individual values of eps are bounded to `digits` digits. Raises Undecided.
         """
         low, place = _ZERO, _middle(claim.intervals[0])
         needs: OutputsAtPair | None = None
