@@ -964,7 +964,7 @@ class ClosedForm:
         """
         point = exact_eps(eps)
         if self.only_at not in (None, point):
-            raise ValueError(f"it holds only at eps = {self.only_at}, not at {point}")
+            raise ValueError(f"the closed form holds only at eps = {self.only_at}, not at {point}")
         return self.value.enclosure(point, digits)
 
     at = former_method("at", "enclosure")

@@ -235,21 +235,23 @@ class DecisionBudget:
         if degree > self.limits.degree:
             raise LimitReached(
                 "degree",
-                f"a polynomial has degree {degree}; it is split into square-free parts up to {self.limits.degree} only",
+                f"a polynomial has degree {degree}, but only polynomials of degree at most {self.limits.degree} "
+                "are split into square-free parts",
             )
 
     def check_power(self, power: int) -> None:
         if power > self.limits.power:
             raise LimitReached(
                 "power",
-                f"the function has a term with eps^{power}; signs are decided up to eps^{self.limits.power} only",
+                f"the function has a term with eps^{power}; signs are decided only up to eps^{self.limits.power}",
             )
 
     def check_taylor_terms(self, terms: int) -> None:
         if terms > self.limits.order:
             raise LimitReached(
                 "order",
-                f"the first {self.limits.order} Taylor coefficients at 0 vanish",
+                f"the sign near eps = 0 was not found: the first {self.limits.order} Taylor coefficients "
+                "of the function vanish there",
             )
 
 

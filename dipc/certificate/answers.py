@@ -411,7 +411,9 @@ def _cases(form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int]) 
         assert isinstance(least, Least), "the form is bounded"
         broken = next((i for i in sorted(whole) if least.point.get(i, Fraction(0)).denominator != 1), None)
         if broken is None:
-            raise Undecided("a case of integers has its nearest point on its boundary")
+            raise Undecided(
+                "in one case of the int inputs, the nearest point lies on a boundary that does not belong to the case"
+            )
         most = Fraction(least.point[broken].numerator // least.point[broken].denominator)
         below, above = Halfspace(((broken, Fraction(-1)),), most), Halfspace(((broken, Fraction(1)),), -most - 1)
         return {

@@ -106,7 +106,7 @@ def stars_of(bound: Bound, measurer: Measurer) -> Enclosed:
         raise OutsideFragment(why_it_ends(error)) from None
     value = total.value
     if not isinstance(value, Enclosed) or any(below != ONE for _, below in value.terms.values()):
-        raise OutsideFragment("it is not a sum over normal noises whose weights have no denominators")
+        raise OutsideFragment("the probability is not a sum over normal noises whose weights have no denominators")
     return value
 
 
@@ -380,7 +380,8 @@ def _nonnegative_at(tops: Sequence[ExpPoly], point: Interval, limits: Limits) ->
 
 def _none() -> LimitReached:
     return LimitReached(
-        None, "the intervals of eps could not be cut into cells with one argument of the max enough on each"
+        None,
+        "the intervals of eps could not be cut into cells on each of which one argument of a `max` in beta is enough",
     )
 
 
@@ -685,7 +686,9 @@ class ObligationWriter:
         else:
             proof = self._proof_of(probability, arms[0], intervals, result)
             if None in proof:
-                raise LimitReached(None, "proving it for a single argument of the min takes more than the verdict did")
+                raise LimitReached(
+                    None, "proving the claim for a single argument of the `min` takes more work than the verdict took"
+                )
             cells = [[cell_data(0, *one)] for one in zip(intervals, proof, strict=True)]
         used = {cell["argument"] for interval in cells for cell in interval}
         functions = [self.closed(slack) if number in used else None for number, slack in enumerate(slacks)]

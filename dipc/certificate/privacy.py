@@ -117,7 +117,8 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
             return sealed(_aligned(question, report, tool))
     if not question.finite_outputs:
         raise Uncertified(
-            "at listed pairs, the checker follows proofs about int inputs or by hamming only for finite outputs"
+            "for listed pairs and outputs that are not finite, the checker follows only proofs about real inputs "
+            "under linf or l1 adjacency"
         )
     if claim.with_more is not None and report.verdict is PrivacyVerdict.NOT_PRIVATE:
         # A delta that is only enclosed is refuted at its upper end, and proved at its lower end.
@@ -149,7 +150,8 @@ def _as_event(question: PrivacyQuestion, report: PrivacyReport) -> PrivacyCounte
     Raises Uncertified if no interval refutes the claim of `question`.
     """
     refused = Uncertified(
-        "the checker follows a refutation by real outputs only if they are one interval of the only output"
+        "the checker follows a refutation by real outputs only if the program has a single output, and an interval of "
+        "its values refutes the claim"
     )
     counterexample, claim = report.counterexample, report.claim
     assert counterexample is not None, "a refuted claim has a counterexample"
@@ -443,7 +445,7 @@ class _OfClosedForms(_Writer[Closed]):
         if not isinstance(counterexample.sides.probability, ClosedForm) or not isinstance(
             counterexample.sides.allowed, ClosedForm
         ):
-            raise Uncertified("its probabilities have no closed form")
+            raise Uncertified("the probabilities of the refutation have no closed form")
         first = counterexample.sides.probability.value
         second = (counterexample.sides.allowed.value - self._claim.delta.value) * power(-self._claim.budget)
         (output,) = counterexample.outputs

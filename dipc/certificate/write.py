@@ -81,7 +81,9 @@ def certify(report: Report, tool: str = "dipc") -> str:
     if isinstance(question, TableRows):
         return seal(_Writer(question, report.evidence).encoded_fields(report.verdict, tool))
     if any(row.count is not None for row in report.rows):
-        raise Uncertified("its classes are too many to list, and the checker does not follow exchanges of classes")
+        raise Uncertified(
+            "the classes of inputs are too many to list, and the checker does not follow a class that represents others"
+        )
     return certify_inputs(question, report.evidence, tool)
 
 
@@ -331,7 +333,8 @@ def certify_solution(solution: Solution, tool: str = "dipc") -> str:
             return _of_eps(solution, low, high, tool)
         case EpsSolution():
             raise Uncertified(
-                "the claim does not hold from some eps on, but on other intervals: check it with --eps on these"
+                "the values of eps at which the claim holds are not a single interval (x, inf): "
+                "check the claim with `--eps` on each interval where it holds"
             )
     raise Uncertified(
         f"the checker does not follow a least {solution.wanted}: run `dipc check` with this {solution.wanted} instead"
@@ -464,7 +467,7 @@ def _proof(question: Question, verdict: Verdict, tool: str) -> dict[str, Any]:
     engine = Engine(program.measurer, program.limits, keep_proofs=True)
     report = answer(replace(question, engine=engine).source(), engine)
     if report.verdict is not verdict:
-        raise Uncertified(f"the check of one end is {report.verdict}")
+        raise Uncertified(f"the claim at one end of the enclosure is {report.verdict}, not {verdict}")
     if report.evidence is None:
         raise Uncertified("a check of this kind has no certificate")
     result: dict[str, Any] = json.loads(certify(report, tool))

@@ -241,7 +241,7 @@ def _end_text(code: int | None) -> str:
 def _stillborn(code: int | None) -> Diagnostic:
     return Diagnostic(
         "E1301",
-        f"the worker processes end as they start: the last one {_end_text(code)}",
+        f"the worker processes end as soon as they are started: the last one {_end_text(code)}",
         notes=(
             'a script that uses several processes must do its work under `if __name__ == "__main__":`',
             "without `-j` (or `jobs=`) everything is done in one process",

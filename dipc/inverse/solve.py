@@ -174,9 +174,7 @@ def _require_distances(table: Table) -> None:
 def _check_kind(rows: Sequence[Row], claim: Claim) -> None:
     if claim.gamma is not None and mentions(claim.gamma.tree, "alpha"):
         why = "the least alpha then need not be a value of dd"
-        raise claim.gamma.error(
-            "E1022", "gamma depends on alpha, which is what to solve for", claim.gamma.tree, "", why
-        )
+        raise claim.gamma.error("E1022", "gamma depends on alpha, which is the unknown", claim.gamma.tree, "", why)
     names = claim.constants | {name: Parametric.unknown(name) for name in DISTANCES}
     for beta in _betas(rows, claim):
         if mentions(beta.tree, "alpha") and not trend(beta, "alpha", names, claim.intervals).falls:
@@ -602,7 +600,7 @@ def _envelope(
             piece for interval in intervals for piece in _split(envelope, highest, interval, variable, digits, limits)
         ]
     except TooLarge:
-        reason = f"{len(highest)} rows need the largest beta, each for other eps: too many to put in order"
+        reason = f"{len(highest)} rows need the largest beta, each at other values of eps: too many to put in order"
         raise LimitReached(None, reason) from None
     return _Envelope(text, tuple(split))
 

@@ -102,7 +102,11 @@ def _compare_crossings(first: Place, second: Place, limits: Limits) -> int:
         if one.high <= other.low or other.high <= one.low:
             return -1 if one.high <= other.low else 1
         near = one.low
-    raise LimitReached(None, f"it was not decided which of two ends near eps = {float(near):.12g} comes first")
+    raise LimitReached(
+        None,
+        f"it was not decided which of two ends near eps = {float(near):.12g} comes first; the claim holds on intervals "
+        "with these ends",
+    )
 
 
 def _difference_sign(root: Root, value: Fraction, limits: Limits) -> int:

@@ -85,7 +85,7 @@ def _refuse_dependence(question: Question, claim: Claim) -> None:
     columns = [claim.column_beta(text) for text in sorted({row.beta.text for row in rows if row.beta})]
     for expression in (claim.alpha, claim.beta, *columns):
         if expression is not None and mentions(expression.tree, "gamma"):
-            message = f"{expression.what} depends on gamma, which is what to solve for"
+            message = f"{expression.what} depends on gamma, which is the unknown"
             why = "as the bound depends on gamma, a larger gamma may fail where a smaller one holds"
             raise expression.error("E1022", message, expression.tree, "", why)
 

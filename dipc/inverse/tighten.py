@@ -112,7 +112,9 @@ class EnclosedNumber(QuotientValue):
         self.low, self.high = low, high
 
     def narrow(self) -> None:
-        raise LimitReached(None, "the enclosure of the factor is too wide to compare it")
+        raise LimitReached(
+            None, "the enclosure of the least factor is too wide to compare the factor with another number"
+        )
 
     def recognize(self) -> None:
         pass
@@ -218,7 +220,7 @@ def _enclosing(
         ends = decimal_cell(eps, digits)
         if suffices(low, beta, bound, _parts_outside(intervals, ends), engine):
             return ends
-    raise Undecided("the eps at which the factor is needed is not known")
+    raise Undecided("the eps at which the least factor is attained could not be enclosed")
 
 
 def _parts_outside(intervals: Sequence[Interval], ends: tuple[Fraction, Fraction]) -> list[Interval]:

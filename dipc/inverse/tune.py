@@ -498,7 +498,9 @@ class _Search:
         costs = None
         if self.options.adjacent is not None:
             if self._private_inputs is None:
-                raise OutsideFragment("the constant of privacy has a lower bound only for all adjacent real inputs")
+                raise OutsideFragment(
+                    "a lower bound of the privacy constant is known only for questions about all adjacent real inputs"
+                )
             costs = LeastCosts(base)
         self.objective = Objective(self._thresholds(base, rates), rates, least, costs)
 

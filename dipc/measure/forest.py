@@ -157,7 +157,7 @@ def event_shape(event: Event) -> EventShape:
             raise OutsideFragment("one event mixes Laplace and discrete Laplace noise")
     scales = _scales(event)
     if whole_numbers and any(abs(s) != 1 for s in scales):
-        raise OutsideFragment("multiples of integer noises other than 1 and -1 are compared")
+        raise OutsideFragment("a comparison multiplies an integer noise by a number other than 1 or -1")
     rows: list[tuple[int, int, Fraction] | None] = []
     for constraint in event.constraints:
         match constraint.coefficients:
@@ -173,7 +173,7 @@ def event_shape(event: Event) -> EventShape:
                         "two noises are compared in two different proportions, which is not covered yet"
                     )
             case more:
-                raise OutsideFragment(f"one constraint relates {len(more)} noises; only two are covered yet")
+                raise OutsideFragment(f"one constraint relates {len(more)} noises; only two are covered so far")
         # Up to its constant the constraint is slope·(Z_i - Z_j) >= 0.
         rows.append((i, j, -1 / slope) if slope > 0 else (j, i, 1 / slope))
     whole = lcm(*(s.denominator for s in scales), *(row[2].denominator for row in rows if row is not None))

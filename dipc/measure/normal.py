@@ -853,7 +853,7 @@ def values_of(event: Event) -> tuple[Sequence[Spread], _Rows, Real, bool]:
     }
     if len(kinds) > 1:
         raise OutsideFragment(
-            "Gaussian noises are compared whose standard deviations differ by eps or by an irrational factor, "
+            "Gaussian noises are compared whose standard deviations have a ratio that is irrational or depends on eps, "
             "which is not covered"
         )
     ((unit, fixed),) = kinds

@@ -965,7 +965,9 @@ def _rooted(coordinates: _Coordinates, bounded: Sequence[_BoundedValue]) -> tupl
         plain = _center(mine, (i, parent), (_ONE, above))
         meeting = {a / b for a, b, _ in plain.edges if a and b}
         if len(meeting) > 1:
-            raise OutsideFragment("bounds of Gaussian noises meet on lines of several directions")
+            raise OutsideFragment(
+                "two Gaussian noises are compared, directly or through others, in two different proportions"
+            )
         # Scale the center so that its bounds are equal on lines t = x - u·eps.
         scale = scales[i] = -meeting.pop() if meeting else _ONE
         slope = _ZERO if parent is None else -precision[i][parent] / inverses[i] * scale / above
@@ -1027,7 +1029,7 @@ def _from_root(size: int, pairs: set[frozenset[int]]) -> tuple[list[int], dict[i
     parents: dict[int, int] = {}
     components = _components(range(size), map(set, pairs))
     if len(pairs) > size - len(components):
-        raise OutsideFragment("Gaussian noises are compared in a circle, which is not covered yet")
+        raise OutsideFragment("the comparisons of Gaussian noises form a cycle, which is not covered yet")
     for component in components:
         linked, above, _ = min(map(reached, sorted(component)), key=lambda each: (each[2], each[0]))
         if order:

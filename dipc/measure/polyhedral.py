@@ -335,7 +335,7 @@ class _Forest(Generic[_Function]):
         lengths += [x for span in spans for x in (span.low, span.high) if x is not None]
         self._length_unit = Fraction(1, lcm(*(x.denominator for x in lengths)))
         if not self._dense and (self._length_unit != 1 or any(abs(scale) != 1 for scale in self._scales)):
-            raise OutsideFragment("multiples of integer values other than 1 and -1 are compared")
+            raise OutsideFragment("a comparison multiplies an integer value by a number other than 1 or -1")
         #: For each value a number near its likely outcomes. Values count from there, to keep exponents small.
         self._centers: list[int] = self._find_centers()
         #: The measure at eps is the measure in units of rates and lengths at stretch·eps.
@@ -367,7 +367,7 @@ class _Forest(Generic[_Function]):
                         scales[j] = scales[i] * ratios[i, j]
                         stack.append(j)
         if edges != self.count - trees:
-            raise OutsideFragment("the values are compared in a circle")
+            raise OutsideFragment("the comparisons of values form a cycle")
         return [scales[i] for i in range(self.count)]
 
     def _find_centers(self) -> list[int]:

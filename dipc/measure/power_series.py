@@ -120,7 +120,9 @@ def product(left: SeriesTerms, right: SeriesTerms) -> SeriesTerms:
             add(result, (n + m, l + k), c * d)
     if len(result) > MOST_TERMS:
         raise LimitReached(
-            "terms", f"the closed form is too long, and so is one integrand near a single eps: {MOST_TERMS} terms"
+            "terms",
+            "the closed form is too long, and the power series of one integrand around one eps "
+            f"has more than {MOST_TERMS} terms",
         )
     return result
 

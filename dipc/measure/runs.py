@@ -241,5 +241,5 @@ def _ordered(noises: Sequence[int], ties: Sequence[tuple[int, int]]) -> tuple[li
                         above[other] = noise
                         pending.append(other)
     if len(ties) != 2 * (len(noises) - trees):
-        raise OutsideFragment("one step of a run compares its noises in a circle")
+        raise OutsideFragment("the comparisons of noises in one step of a run form a cycle")
     return order, above

@@ -296,7 +296,7 @@ def _tree(event: Event, sums: Sequence[_Sum], rows: Sequence[_Row]) -> SummedMea
             case _:
                 raise OutsideFragment("a comparison relates more than two sums of discrete Gaussian noises")
     if len(pairs) != len(sums) - 1:
-        raise OutsideFragment("discrete Gaussian noises are compared in a circle, which is not covered yet")
+        raise OutsideFragment("the comparisons of discrete Gaussian noises form a cycle, which is not covered yet")
     laws = [tuple((_masses(event.noises[i]), c) for i, c in each) for each in sums]
     if any(map(_is_empty, [*own, *pairs.values()])):
         return None
@@ -375,7 +375,7 @@ def _from_leaves(count: int, edges: Mapping[tuple[int, int], object]) -> Iterato
         neighbors[j].append(i)
     parents = parents_from(max(range(count), key=lambda i: len(neighbors[i])), neighbors)
     if len(parents) < count:
-        raise OutsideFragment("discrete Gaussian noises are compared in a circle, which is not covered yet")
+        raise OutsideFragment("the comparisons of discrete Gaussian noises form a cycle, which is not covered yet")
     return reversed(parents.items())
 
 

@@ -364,8 +364,9 @@ class _Area:
             return value
         if len(self.noises) != 1 or not self.noises[0].law.exponential_tails:
             raise OutsideFragment(
-                "the expected error of an int output is known for one discrete Laplace noise, and with `--moment 2` "
-                "for sums; a finite domain and `metric { output: linf; }` cover other outputs"
+                "the expected error of an int output is known only for one discrete Laplace noise or, with "
+                "`--moment 2`, for a sum of them; for others, declare the output with a finite domain, and write "
+                "`metric { output: linf; }`"
             )
         (noise,), ((_, c),) = self.noises, self.coefficients
         if self.constraints:

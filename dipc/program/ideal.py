@@ -119,7 +119,7 @@ def execute(flow: Flow, inputs: Sequence[Value], most_steps: int) -> tuple[Value
                 ).diagnosed(program.source, *notes)
             visited.add(state)
             if len(visited) > most_steps:
-                raise LimitReached("states", f"the ideal takes more than {most_steps} turns of its loops")
+                raise LimitReached("states", f"the loops of the ideal take more than {most_steps} iterations")
     return tuple(_output(flow, state.values[slot], slot) for slot in program.outputs)
 
 

@@ -119,9 +119,11 @@ def _reached(exits: Sequence[CenteredExit], start: Point, direction: Point) -> I
         if False in guards or False in points:
             continue
         if None in guards or None in points:
-            raise OutsideFragment("an exit is reached at some inputs of the ray only")
+            raise OutsideFragment("as the distance grows, an exit is reached at some inputs and not at others")
         if any(not half.noises for component in centered.parts for half in component.halfspaces):
-            raise OutsideFragment("a comparison without noise has no limit here")
+            raise OutsideFragment(
+                "an answer depends on a comparison without noise, whose limit as the distance grows is not known"
+            )
         yield centered
 
 

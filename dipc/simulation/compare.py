@@ -129,7 +129,10 @@ def expect(
                 probabilities.append(program.probability(input, event, gamma))
             except (Undecided, DiagnosticError) as error:
                 probabilities.append(why_unknown(error))
-        return Expected(Undecided("only events were asked for"), tuple(probabilities))
+        return Expected(
+            Undecided("the probabilities of all outputs were not computed, because events were given"),
+            tuple(probabilities),
+        )
     try:
         return Expected(program.outcomes(input))
     except (Undecided, DiagnosticError) as error:

@@ -679,8 +679,8 @@ class _Law:
         chosen, counted = _chosen(sequence)
         if len(set(chosen)) < 2:
             raise Undecided(
-                f"`{name}` needs more samples: one in {_CHOOSING} is used to choose the cells, and these must "
-                "have two different values"
+                f"`{name}` needs more samples: one in {_CHOOSING} is used to choose the cells, and at least "
+                "two of those must differ"
             )
         edges = _quantiles(chosen)
         commonest = max(chosen, key=chosen.count) if len(chosen) < 200 else max(edges, key=chosen.count)

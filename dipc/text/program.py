@@ -396,7 +396,7 @@ class CoreProgram:
         ranges = [Interval(eps, eps, True, True)] if isinstance(eps, Fraction) else eps
         points = [each.lower for each in ranges if each.is_point]
         one = points[0] if len(points) == len(ranges) == 1 else None
-        asked = "it is asked about other eps" if one is None else f"it is asked about eps = {one}"
+        asked = "it is asked about other values of eps" if one is None else f"it is asked about eps = {one}"
         if self.only_at not in (None, one):
             message = f"`{self.name}` is read at eps = {self.only_at} only, but {asked}"
             note = "its constants and rates depend on eps: ask about one eps at a time"

@@ -691,9 +691,9 @@ class Bounds:
         """Raise NotDerived if the `metric` block redefines equality of answers or the distance of numbers."""
         types = [slot.type for slot in self.machine.declared("output")]
         if self.machine.distance.same is not None:
-            raise NotDerived("its `metric` block treats different answers as the same")
+            raise NotDerived("the `metric` block treats different answers as the same")
         if not self._is_plain and any(type_ in OPEN for type_ in types):
-            raise NotDerived("its `metric` block defines its own distance of outputs")
+            raise NotDerived("the `metric` block defines its own distance of outputs")
 
     def values(
         self,
@@ -766,7 +766,7 @@ class Bounds:
         Raises NotDerived if the exits cannot be derived, for example because the program compares inputs without noise.
         """
         if not self._is_plain:
-            raise NotDerived("its `metric` block defines its own distance of outputs")
+            raise NotDerived("the `metric` block defines its own distance of outputs")
         run, weights = self._run(finite, path, _refused, others=False, unites=True)
         exits = self._exits(run, path, others=False)
         return [(frozenset((*near, *run.comparisons(end))), weights[end.state]) for end, near in exits], run.laws

@@ -532,7 +532,7 @@ class Interval:
         """Read the interval `value`, such as `(0, 1/2]`. Raises Rejected for other text, and if it is empty."""
         match = _INTERVAL.fullmatch(read.text(value))
         if match is None:
-            raise Rejected("it is not an interval such as (0, inf) or [1/2, 3)")
+            raise Rejected(f"`{read.text(value)[:40]}` is not an interval such as (0, inf) or [1/2, 3)")
         lower = read.rational(match[2])
         upper = None if match[3] == "inf" else read.rational(match[3])
         result = Interval(lower, upper, match[1] == "[", match[4] == "]")
@@ -565,13 +565,13 @@ def read_intervals(value: object, most: int = MOST_INTERVALS) -> tuple[Interval,
     """
     intervals = tuple(Interval.read(item) for item in read.items(value, most))
     if not intervals:
-        raise Rejected("it has no interval of eps")
+        raise Rejected("no interval of eps is given")
     for one, other in pairwise(intervals):
         apart = one.upper is not None and (
             one.upper < other.lower or (one.upper == other.lower and not (one.upper_closed and other.lower_closed))
         )
         if not apart:
-            raise Rejected("its intervals of eps are not in increasing order")
+            raise Rejected("the intervals of eps are not in increasing order")
     return intervals
 
 
@@ -916,7 +916,7 @@ def linear(
             if plain and not any(ring.keys() - {(0, Fraction(0))} for ring in rings):
                 base, rate = (ring.get((0, Fraction(0)), Fraction(0)) for ring in rings)
                 return base, rate
-    raise Rejected("it is not a number plus a multiple of the distance that is left open")
+    raise Rejected(f"`{expression[:60]}` is not a number plus a multiple of the distance that is left open")
 
 
 def _readings(names: Mapping[str, Form], eps: Fraction | None) -> list[Mapping[str, Form]]:
@@ -936,7 +936,7 @@ def _number(expression: str, names: Mapping[str, Form], eps: Fraction | None, bu
         with suppress(NotOneForm):
             value = evaluate(expression, known, budget).constant() if value is None else value
     if value is None:
-        raise Rejected("it is not a number")
+        raise Rejected(f"`{expression[:60]}` is not a number")
     if value < 0:
-        raise Rejected("it is negative")
+        raise Rejected(f"`{expression[:60]}` is negative")
     return value

@@ -112,7 +112,7 @@ def limited(tree: Program, constants: Mapping[str, Fraction]) -> Box:
     somewhere without a clamp, or if the program has `requires`.
     """
     if tree.requires:
-        raise NotDerived("a program with `requires` has no clipped inputs")
+        raise NotDerived("clipped inputs are not covered in a program with `requires`")
     own = () if tree.ideal is None else tree.ideal.variables
     if any(each.type == "int" for each in tree.every_variable):
         # A real number in a variable for integers is an error that no joining may hide.
@@ -383,7 +383,7 @@ def moves(
         if scale is not None:
             groups.setdefault(tuple(c / scale for c in column), []).append((slot, scale))
     if distance == "hamming" and any(widths[slot] is None for members in groups.values() for slot, _ in members):
-        raise NotDerived("by hamming, an input that is not clipped may move by any amount")
+        raise NotDerived("under hamming adjacency, an input that is not clipped may move by any amount")
     sums = [_Sum(column, members, widths, distance, radius) for column, members in groups.items()]
     signs = [each.signs(one_sided) for each in sums]
     if distance == "linf" or len(sums) == 1:
@@ -402,7 +402,9 @@ def moves(
             if len(parts) > MOST_MOVES:
                 raise NotDerived("there are too many moves of the inputs")
     else:
-        raise NotDerived("by l1, an input is clipped to a range narrower than the radius")
+        raise NotDerived(
+            "under l1 adjacency, inputs that are clipped to ranges narrower than the radius are not covered"
+        )
     found = 0
     for part in parts:
         for choice in product(*(own if moved else (_ONE,) for own, moved in zip(signs, part, strict=True))):

@@ -258,7 +258,7 @@ def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> s
             raise Rejected(f"one of the two documents has the verdict {str(one['verdict'])[:40]}")
         number = data["enclosed"][is_proof]
         if one["claim"] != _claim_at(sought, _object(data["claim"]), number, is_proof=is_proof):
-            raise Rejected(f"a document makes another claim than the question's with {sought} {value}")
+            raise Rejected(f"the claim of a document is not the question's claim with {sought} = {value}")
     if sought == "budget" and proved is not None and refuted is not None:
         _check_pair(proved, refuted)
     ends, unit = ((high, "suffices"), (low, "does not")), "*eps" if sought == "budget" else ""
@@ -484,7 +484,7 @@ class Table:
 
 def _sha256(value: object) -> str:
     if _HASH.fullmatch(read.text(value)) is None:
-        raise Rejected("it is not 64 hexadecimal digits")
+        raise Rejected("a SHA-256 digest must have 64 hexadecimal digits")
     return read.text(value)
 
 
@@ -626,7 +626,7 @@ def program_in(document: Document, budget: Budget) -> tuple[Program, Machine, tu
         intervals = read_intervals(document.data["claim"].get("eps"))
     with in_step("program"):
         if source.at is not None and source.at != the_one_eps(intervals):
-            raise Rejected(f"the program is read at eps = {source.at}, but the claim is about other eps")
+            raise Rejected(f"the program is read at eps = {source.at}, but the claim is about other values of eps")
         tree, machine = program_of(source.text, source.sha256, source.name, source.constants, source.at, budget)
     return tree, machine, intervals
 
@@ -691,7 +691,7 @@ def _require_condition(document: Document, tree: Program, machine: Machine, budg
         if read_again != whole:
             raise Rejected("its condition is not that of the program")
         if document.data.get("numbers") is not None or document.data.get("product") is not None:
-            raise Rejected("a document of its kind cannot be about a program with `requires`")
+            raise Rejected("a document of this kind cannot be about a program with `requires`")
         slots = machine.declared("input")
         if set(point) != {slot.name for slot in slots}:
             raise Rejected("its point does not have a value for each input of the program")
@@ -818,7 +818,7 @@ def _limited(document: Document, tree: Program) -> Program:
     claim = document.data["claim"]
     with in_step("clipped"):
         if document.data["numbers"] is not None:
-            raise Rejected("a claim for every number is not about clipped inputs")
+            raise Rejected("a claim for every number of queries cannot be about clipped inputs")
         if depends_on_distances(claim):
             raise Rejected("the claim depends on distances of inputs, which clipping changes")
         stated = _RANGES(document.data["clipped"])
@@ -902,7 +902,7 @@ def _check_aligned(
         with in_step("numbers"):
             numbers = _of_numbers(data["numbers"])
             if numbers[0] not in constants:
-                raise Rejected("its parameter is not a constant of the program")
+                raise Rejected(f"the program has no constant `{numbers[0][:40]}` for the number of queries")
     trusted, exits = f"that {claim.budget}*eps bounds the loss: ", 0
     cost: Fraction | None
     aligned, with_delta = None, False

@@ -220,7 +220,7 @@ class Agreement:
     def _ending(self, program: State, exact: State) -> Iterator[Leg]:
         ways = list(self._ways(self._ideal, self._ideal.after_loop(exact)))
         if len(ways) != 1:
-            raise NotDerived("its `ideal` compares inputs after the loop")
+            raise NotDerived("the `ideal` compares inputs after the loop")
         for end in self._agreeing(self._own, self._own.after_loop(program), ()):
             known = self._claimed_guards(self._entries[0], ways[0])
             yield Leg(None, (*end.terms, *self._compared(end, ways[0], known, self._final)))
@@ -244,7 +244,7 @@ class Agreement:
         found = [way for way in ways if way.at != ideal.head]
         passed = [way for way in ways if way.at == ideal.head]
         if len(found) != 1 or len(passed) != 1 or len(found[0].inputs) != 1:
-            raise NotDerived("its `ideal` does not exit behind one comparison of an iteration")
+            raise NotDerived("in the `ideal`, the exit of an iteration is not decided by exactly one comparison")
         every = list(entry.own.ways(entry.own.entered(program), (), self._both))
         stays = [state for state in every if state.at == own.head]
         if [self._own.stripped(state)[0].key for state in stays] != [program.key] or (
@@ -253,7 +253,7 @@ class Agreement:
             raise NotDerived("an iteration that does not exit changes what later iterations do")
         behind = list(self._ways(self._ideal, self._ideal.after_loop(exact)))
         if len(behind) != 1 or not self._differ(behind[0], found[0], self._final):
-            raise NotDerived("its `ideal` gives one answer whether an iteration exits or not")
+            raise NotDerived("the `ideal` gives the same answer whether an iteration exits or not")
         for state in every:
             if state.at != own.head and self._compared(state, found[0], (), self._final):
                 raise NotDerived("an output is not finite")
@@ -621,7 +621,7 @@ def selection_totals(
         raise NotDerived("a rate depends on a variable")
     norm = input_norm(tree)
     if norm not in ("linf", "l1") or any(each.name != "input" for each in tree.metric):
-        raise NotDerived("its `metric` block defines its own distance")
+        raise NotDerived("the `metric` block defines its own distance")
     width = 1 if norm == "l1" else 2
     rates = [each.rate for each in machine.code if isinstance(each, Sample) and each.family is Family.LAPLACE]
     if len(rates) < 2 or len(set(rates[1:])) > 1 or len(rates) < sum(isinstance(one, Sample) for one in machine.code):
@@ -649,14 +649,16 @@ def selection(body: Block, parameter: str) -> Selection:
         case (start, For(variable=variable, high=Name(high), body=inner) as loop) if high == parameter:
             pass
         case _:
-            raise NotDerived("its loop does not have the form of a selection")
+            raise NotDerived("the loop does not have the form of a selection")
     best, value, noisy = _drawn(start, variable, parameter)
     low = first_index(loop)
     match value:
         case Element(array, Literal(Fraction() as first)) if first + 1 == low and variable not in (best, array):
             pass
         case _:
-            raise NotDerived("the first value does not belong to the index before the loop's first")
+            raise NotDerived(
+                "the selection does not begin with the value at the index just before the loop's first index"
+            )
     current = Element(array, Name(variable))
     match inner:
         case (If() as decision,) if not noisy:
@@ -667,7 +669,7 @@ def selection(body: Block, parameter: str) -> Selection:
                 raise NotDerived("the values to select from are not all drawn from the same distribution")
             challenger = Name(name)
         case _:
-            raise NotDerived("its loop does not have the form of a selection")
+            raise NotDerived("the loop does not have the form of a selection")
     if decision.otherwise or decision.condition not in (
         *(Apply(op, (challenger, Name(best))) for op in (">", ">=")),
         *(Apply(op, (Name(best), challenger)) for op in ("<", "<=")),
@@ -760,7 +762,7 @@ def check_numbers(
             value, _NUMBERS, {"union": read.anything, "reason": read.text, "open": read.text}
         )
         if parameter not in claim.constants:
-            raise Rejected("the constant `parameter`, the number of queries, is not a constant of the program")
+            raise Rejected(f"the program has no constant `{parameter[:40]}` for the number of queries")
         if not 0 <= start - least <= MOST_NUMBERS or not set(singly) >= set(range(least, start)):
             raise Rejected("the cases do not cover exactly the numbers before `start`")
         kinds = [one is not None for one in (union, reason, without)]

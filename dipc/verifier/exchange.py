@@ -246,7 +246,7 @@ class _ProductCheck:
         distance of inputs cannot be compared.
         """
         if self.ideal.has_apart or self.ideal.machine.distance.same is not None:
-            raise NotDerived("its `metric` block says how far inputs are apart, or which answers are the same")
+            raise NotDerived("the `metric` block says how far inputs are apart, or which answers are the same")
         slots = self.theorem.machine.numbered("input")
         regions = [frozenset((self._guards(path),)), *self._regions(path)]
         ways = self._ways(finite, path)
@@ -273,7 +273,7 @@ class _ProductCheck:
         inputs.
         """
         if any(isinstance(value, Affine) for value in self.ideal.decisive_outputs(path.answer)):
-            raise NotDerived("the answer of its `ideal` is a function of the inputs")
+            raise NotDerived("the answer of the `ideal` is a function of the inputs")
         told = typed(self.ideal.decisive_outputs(path.answer))
         regions = []
         for combination in self.ideal.combinations():
@@ -281,7 +281,7 @@ class _ProductCheck:
             for each in self.ideal.paths(combination):
                 own = self.ideal.decisive_outputs(each.answer)
                 if any(isinstance(value, Affine) for value in own):
-                    raise NotDerived("the answer of its `ideal` is a function of the inputs")
+                    raise NotDerived("the answer of the `ideal` is a function of the inputs")
                 if typed(own) == told:
                     self.budget.spend(10 + 4 * len(each.guards))
                     alike.append(self._guards(each))

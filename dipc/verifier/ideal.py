@@ -162,7 +162,7 @@ class _Symbolic(Execution):
         return 0 <= number < len(self.machine.slots) and self.machine.slots[number].type == "int"
 
     def reached_again(self, number: int) -> None:  # noqa: ARG002
-        raise NotDerived("its `ideal` may not end")
+        raise NotDerived("the `ideal` may not end")
 
     def sides(self, known: Constraints, row: NoiseHalfspace) -> list[Constraints]:
         """Return two constraints: `known` with the half-space `row`, and `known` with its opposite.
@@ -170,7 +170,7 @@ class _Symbolic(Execution):
         A result that no input satisfies is left out. Raises NotDerived for too many paths.
         """
         if sum(map(len, self._waiting.values())) + len(self.ends) > MOST_PATHS:
-            raise NotDerived(f"its `ideal` has more than {MOST_PATHS} paths")
+            raise NotDerived(f"the `ideal` has more than {MOST_PATHS} paths")
         return [known & side for side in (row, row.opposite()) if not self.is_contradicted(known, side)]
 
     def is_contradicted(self, known: Constraints, side: NoiseHalfspace) -> bool:
@@ -228,11 +228,11 @@ class Ideal:
         assert tree.ideal is not None
         norm = input_norm(tree)
         if norm not in NORMS:
-            raise NotDerived("this checker does not know the distance of inputs in its `metric` block")
+            raise NotDerived("the `metric` block has a distance of inputs that this checker does not know")
         own = replace(tree, variables=(*tree.visible, *tree.ideal.variables), body=tree.ideal.body)
         machine = Machine.compile(own, constants, budget)
         if machine.distance.apart and whole_inputs(machine):
-            raise NotDerived("some of its inputs of type int have a distance in the `metric` block")
+            raise NotDerived("the program has int inputs, and a distance of inputs in the `metric` block")
         return Ideal(machine, norm, budget)
 
     @property
@@ -256,7 +256,7 @@ class Ideal:
             self.budget.spend(2)
             if all(guard.holds(point) for guard in path.guards):
                 return finite, path
-        raise NotDerived("its `ideal` may end without an answer")
+        raise NotDerived("the `ideal` may end without an answer")
 
     def decisive_outputs(self, answer: Sequence[_Told]) -> tuple[_Told, ...]:
         """Return the outputs of `answer` that matter for dd.
@@ -333,7 +333,7 @@ class Ideal:
         values = [values_of(self.machine.slots[slots[group[0]]].type) for group in groups]
         count = prod(comb(len(group) + len(own) - 1, len(group)) for group, own in zip(groups, values, strict=True))
         if count > MOST_MULTISETS:
-            raise NotDerived(f"its finite inputs have more than {MOST_MULTISETS} multisets")
+            raise NotDerived(f"the finite inputs have more than {MOST_MULTISETS} multisets")
         chosen = (combinations_with_replacement(own, len(group)) for group, own in zip(groups, values, strict=True))
         for bags in product(*chosen):
             self.budget.spend(20 + 2 * len(slots))
@@ -412,7 +412,7 @@ class Ideal:
             guards = waiting.pop()
             count += 1
             if count > MOST_PATHS:
-                raise NotDerived(f"its `{block}` has too many conditions on inputs")
+                raise NotDerived(f"the `{block}` of the program has too many conditions on inputs")
             there = region(guards, self.integer_inputs)
             try:
                 result = holds(run, there)
@@ -442,7 +442,7 @@ class Ideal:
                 every = self.allowed(open_inputs(self.machine, finite), guards)
                 parts = [tuple(part) for part, holds in every if holds]
             if parts and any(value is None for value in answer):
-                raise NotDerived("an output of its `ideal` may have no value at the end")
+                raise NotDerived("an output of the `ideal` may have no value at the end")
             for part in parts:
                 yield Path(part, tuple(value for value in answer if value is not None))
 
@@ -466,7 +466,7 @@ class Ideal:
         """
         choices = [values_of(slot.type) for slot in self.machine.declared("input") if slot.type not in OPEN]
         if prod(map(len, choices)) > MOST_PATHS:
-            raise NotDerived("its finite inputs have too many values")
+            raise NotDerived(f"the finite inputs have more than {MOST_PATHS} combinations")
         return product(*choices)
 
     def _other_answers(self, path: Path, inputs: Sequence[Value], answer: tuple[Value, ...]) -> Iterator[list[Guard]]:
@@ -478,7 +478,7 @@ class Ideal:
         same = self.machine.distance.same
         if same is not None:
             if any(isinstance(value, Affine) for value in path.answer):
-                raise NotDerived("its `metric` block compares answers that are functions of the inputs")
+                raise NotDerived("the `metric` block compares answers that are functions of the inputs")
             values = dict(zip(self.machine.numbered("input"), inputs, strict=True))
             # The path's answer takes the place of the program's answer.
             values |= zip(self.machine.numbered("output"), path.answer, strict=True)  # type: ignore[arg-type]

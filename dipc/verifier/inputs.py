@@ -394,7 +394,7 @@ def check_inputs(
             # If all classes are undecided, the program may be refused for this number.
             says = any(entry.get("verdict") != "undecided" for entry in classes)
             if computed_from_it.keys() != varying and (says or computed_from_it):
-                raise Rejected("the cases disagree on which constants are computed from the number")
+                raise Rejected("the cases disagree on which constants are computed from the number of queries")
             with must_be_derived():
                 if says and computed_from_it != computed_constants(tree, claim.constants, varying, budget):
                     raise Rejected("its constants are not those that the program computes")

@@ -97,7 +97,9 @@ class Iterations:
         metric = tuple(_condition(field, parameter, loop, arrays) for field in tree.metric)
         norm = input_norm(tree)
         if norm not in ("linf", "l1"):
-            raise NotDerived("this checker does not know the distance of inputs in its `metric` block for every number")
+            raise NotDerived(
+                "the `metric` block has a distance of inputs that this checker cannot use for every number of queries"
+            )
         own = replace(tree, body=_open_end(tree.body, loop, arrays), metric=())
         variables = (*tree.visible, *tree.ideal.variables)
         body = _open_end(tree.ideal.body, other, arrays)
@@ -151,7 +153,7 @@ def _only_loop(tree: Program, body: Block, parameter: str) -> tuple[Mapping[str,
     loop = _loop(body, parameter, arrays)
     low = first_index(loop)
     if any(first > low for first in arrays.values()):
-        raise NotDerived("the loop begins before an array")
+        raise NotDerived("the first index of the loop is less than that of an array")
     return arrays, loop, low
 
 
@@ -269,7 +271,7 @@ def _condition(field: Field, parameter: str, loop: For, arrays: Mapping[str, int
     if field.name not in ("input", "apart"):
         if field.name == "output" and field.value == Name("product"):
             return field
-        raise NotDerived("its `metric` block defines its own distance of outputs")
+        raise NotDerived("the `metric` block defines its own distance of outputs")
     _require_absent(parameter, field.value, "the metric")
     match field.loops:
         case ():

@@ -123,7 +123,7 @@ def _measured(laws: Sequence[Law], halfspaces: Sequence[Halfspace], budget: Budg
     for form, constant in halfspaces:
         numbers += [Fraction(constant), *(Fraction(c) for _, c in form)]
     if any(max(abs(x.numerator), x.denominator) >> MOST_BITS for x in numbers):
-        raise NotDerived(f"its numbers have more than {MOST_BITS} bits")
+        raise NotDerived(f"the numbers in a probability have more than {MOST_BITS} bits")
     if any(isinstance(family, Normal) for family, _ in laws):
         raise NotDerived("probabilities of Gaussian noise have no closed form")
     kinds = {family is Family.DISCRETE_LAPLACE for family, _ in laws}
@@ -163,7 +163,9 @@ def _common(denominators: Iterable[int]) -> int:
     for denominator in denominators:
         multiple = lcm(multiple, denominator)
         if multiple >> MOST_COMMON_BITS:
-            raise NotDerived(f"the common denominator of its numbers has more than {MOST_COMMON_BITS} bits")
+            raise NotDerived(
+                f"the common denominator of the numbers in a probability has more than {MOST_COMMON_BITS} bits"
+            )
     return multiple
 
 

@@ -211,7 +211,9 @@ def _cut(centers: Sequence[Center], parents: Sequence[int]) -> list[_Ends]:
         still, moving, above = handed[number], set[Fraction](), set[Fraction]()
         for a, b, d in centers[number].edges:
             if a and b and a != -b:
-                raise NotDerived("bounds of Gaussian noises meet on lines of several directions")
+                raise NotDerived(
+                    "two Gaussian noises are compared, directly or through others, in two different proportions"
+                )
             if a and b:
                 moving.add(d / a)
             elif a:
@@ -281,7 +283,7 @@ def half_weight(n: int, bits: int) -> Pair:
             k += 1
             ahead = (2 * k - 1) * 2 * k
             if ahead << work > square[0]:
-                raise NotDerived("a weight is not found")
+                raise NotDerived("the weight of a node of an integral could not be computed")
             term = term[0] * ahead * over // square[1], -(-term[1] * ahead * over // square[0])
         away = (max(0, low - 2) << work) // high_pi, -((-(high + 2) << work) // low_pi)
         low, high = (over - away[1], over - away[0]) if n % 2 == 0 else (over + away[0], over + away[1])

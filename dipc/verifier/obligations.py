@@ -84,7 +84,9 @@ class Tally:
             raise Rejected("the list is empty", what)
         overall = worst([verdict for verdict in VERDICTS if self.counts[verdict]])
         if stated != overall:
-            raise Rejected(f"the verdicts of the {what} give {overall} together", "verdict")
+            raise Rejected(
+                f"together, the verdicts of the {what} give `{overall}`, which is not the verdict stated", "verdict"
+            )
 
 
 @dataclass(frozen=True)
@@ -175,7 +177,7 @@ def _require_positive(function: Ring, proof: object, intervals: Sequence[Interva
     """
     if proof == "coefficients":
         if not function or any(c < 0 for c in function.values()):
-            raise Rejected("its coefficients are not all positive")
+            raise Rejected("the coefficients of the function are not all positive")
         return
     everywhere, each = read.fields(proof, {}, {"everywhere": read.items, "intervals": read.items})
     if (everywhere is None) == (each is None):
@@ -188,7 +190,7 @@ def _require_positive(function: Ring, proof: object, intervals: Sequence[Interva
     for interval, factors in zip(intervals, each, strict=True):
         for eps, belongs in ((interval.lower, interval.lower_closed), (interval.upper, interval.upper_closed)):
             if belongs and eps is not None and sign_of_ring(function, eps, budget) <= 0:
-                raise Rejected(f"it is not positive at {eps}")
+                raise Rejected(f"the function is not positive at eps = {eps}")
         if not interval.is_point:
             prove_nonnegative(factors, function, (interval.lower, interval.upper), budget, strictly=True)
 
@@ -359,7 +361,7 @@ def _check_cells(value: object, functions: Sequence[Closed | None], interval: In
                 if sign_of_ring(function[0], interval.lower, budget) < 0:
                     raise Rejected("the function chosen from the `max` must not be negative in its cell")
             elif position is None or (to is not None and to <= position):
-                raise Rejected("its end must be after its beginning")
+                raise Rejected("the end of the cell must be after its beginning")
             elif function[0]:
                 prove_nonnegative(factors, function[0], (position, to), budget)
             position = to
@@ -506,13 +508,15 @@ def _prove_in_cells(
                         "only the last cell of an unbounded interval may end at infinity, and it must not begin at 0"
                     )
                 if not tails_are_positive(total, position, budget):
-                    raise Rejected(f"from {position} on its tails do not show that it is positive")
+                    raise Rejected(
+                        f"from eps = {position} on, the tails of the function do not show that it is positive"
+                    )
                 return
             if upper <= position:
-                raise Rejected("its end must be after its beginning")
+                raise Rejected("the end of the cell must be after its beginning")
             cell = Cell((position + upper) / 2, (upper - position) / 2, terms, accuracy, budget)
             if not cell.shows(total):
-                raise Rejected("it is not shown to be positive")
+                raise Rejected("the function is not shown to be positive")
             position = upper
     if position != interval.upper:
         raise Rejected("the cells must end where the interval ends")

@@ -64,7 +64,7 @@ def adjacency(value: object) -> tuple[str, Fraction]:
     distance, _, radius = read.text(value).partition(":")
     reach = read.rational(radius)
     if distance not in ("linf", "l1", "hamming") or reach <= 0:
-        raise Rejected("it is not an adjacency such as linf:1")
+        raise Rejected(f"`{read.text(value)[:40]}` is not an adjacency such as linf:1")
     return distance, reach
 
 
@@ -148,7 +148,7 @@ def check_privacy(
     with in_step("refuted"):
         refuted = read.nullable(Refuted.read)(data["refuted"])
         if private is not (refuted is None):
-            raise Rejected("a refutation is given exactly where the verdict is `not private`")
+            raise Rejected("a refutation must be given exactly if the verdict is `not private`")
     gamma = _ZERO if refuted is None else refuted.gamma
     pairs = _read(data, theorem, context, gamma, budget, whole=private)
     proofs = _Proofs(claim, context, decided, couples, excess, sets, budget)
@@ -232,7 +232,9 @@ class _Proofs:
         rest = Sum.from_probability(likely, self.budget).opposite(self.budget).value
         missing = decided.require(verdict, rest if isinstance(rest, Enclosed) else ((rest,),), self.budget)
         if not same(decided.value, allowed, self.budget):
-            raise Rejected("its obligation does not compare with what the second input allows")
+            raise Rejected(
+                "the obligation does not compare the probability at the first input with what the second input allows"
+            )
         return missing
 
     def total(self, numbers: Sequence[int]) -> Probability:
@@ -376,7 +378,7 @@ def _groups(data: Mapping[str, Any], count: int, *, whole: bool) -> Sequence[Seq
         groups = read.listed(read.listed(read.natural))(data["alike"])
         require_places(places_of(groups), count)
         if not whole or data["adjacent"] is None:
-            raise Rejected("only a proof about adjacent inputs has inputs that may be exchanged")
+            raise Rejected("inputs that may be exchanged can only be stated in a proof about adjacent inputs")
         return groups
 
 
@@ -425,7 +427,7 @@ def _ordered(
         budget.spend((len(inputs) ** 2 if whole else len(ordered)) * (10 * len(inputs[0]) if groups else 1))
         asked = permutations(range(len(inputs)), 2) if whole else ordered
         if any(are_adjacent(distance, reach, inputs[i], inputs[j], groups) is not ((i, j) in stated) for i, j in asked):
-            raise Rejected("they are not exactly the adjacent pairs of its inputs", "pairs")
+            raise Rejected("the pairs listed are not exactly the adjacent pairs of the inputs listed", "pairs")
     return ordered
 
 

@@ -306,9 +306,9 @@ class Probabilities:
         types = [self.machine.slots[slot].type for slot in slots]
         choices = list(map(values_of, types))
         if any(type_ in ("real", "int") for type_ in types) or prod(map(len, choices)) > MOST_ANSWERS:
-            raise NotDerived("its `metric` block is about answers of a type that is not finite, or has too many values")
+            raise NotDerived("the `metric` block is about answers of a type that is not finite, or has too many values")
         if set(outputs) != set(slots):
-            raise NotDerived("its `metric` block compares whole answers, but an output is left open")
+            raise NotDerived("the `metric` block compares whole answers, but an output is left open")
         exact = {position: outputs[slot] for position, slot in zip(self.machine.distance.exact, slots, strict=True)}
         for chosen in product(*choices):
             answer = dict(zip(slots, chosen, strict=True))
@@ -591,7 +591,7 @@ class Theorem:
         given, stated = self.read(inputs, outputs)
         for slot, value in given.items():
             if not holds(slots[slot].type, value):
-                raise Rejected(f"the input `{slots[slot].name}` does not fit")
+                raise Rejected(f"the value of the input `{slots[slot].name}` is outside its domain")
         try:
             answer = dict(zip(self.machine.numbered("output"), self.ideal.answer([*given.values()]), strict=True))
             if any(value != answer[slot] for slot, value in stated.items()):
@@ -665,12 +665,12 @@ def program_of(
     eps `only_at`, or at every eps if `only_at` is None. Charges its work to `budget`.
     """
     if hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() != digest:
-        raise Rejected("`sha256` does not match its text")
+        raise Rejected("`sha256` does not match the text of the program")
     with must_be_derived():
         tree = replace(read_program(text, budget), at=only_at)
         machine = Machine.compile(tree, constants, budget)
     if machine.name != name:
-        raise Rejected(f"`name` is not the name in its text, `{machine.name}`")
+        raise Rejected(f"`name` is not the name in the text of the program, `{machine.name}`")
     return tree, machine
 
 
@@ -697,4 +697,4 @@ def check_range(stated: Closed, at: Fraction | None, budget: Budget) -> None:
         side = sign_of_ring(below, eps, budget)
         for function in (above, subtract(below, above)):
             if sign_of_ring(function, eps, budget) * side < 0:
-                raise Rejected(f"it is not a probability at eps = {eps}")
+                raise Rejected(f"the probability stated is not between 0 and 1 at eps = {eps}")

@@ -390,7 +390,7 @@ class _Compiler:
                     kind = self.resolved(field_.value)
             if field_.name == "dd":
                 if field_.loops or field_.value not in (Name("finite"), Name("all")):
-                    raise NotDerived("its `metric` block gives no distance from which dd could be computed")
+                    raise NotDerived("in the `metric` block, `dd` is neither `finite` nor `all`")
                 everything = field_.value == Name("all")
             if field_.name == "same":
                 same = tuple(self._each(field_.loops, field_.value))
@@ -673,7 +673,7 @@ class _Compiler:
             family = {"Lap": Family.LAPLACE, "DLap": Family.DISCRETE_LAPLACE, "Expo": Family.ONE_SIDED}[name]
             return family, self.rate(parameter)
         if self.at is not None and not self.normal_at_one_eps:
-            raise NotDerived("a program with Gaussian noise is read at one eps")
+            raise NotDerived("Gaussian noise is not covered in a program that is read at one eps")
         deviation, (power,) = monomial(parameter, self._monomial)
         if self.at is not None and power.denominator == 1 and abs(power) <= MOST_POWER:
             deviation, power = deviation * Number(self.at ** int(power)), Fraction(0)
@@ -689,7 +689,7 @@ class _Compiler:
         """
         ends = self.number(low), self.number(high)
         if ends[0] >= ends[1]:
-            raise NotDerived("the ends of a noise are not in their order")
+            raise NotDerived("the lower end of a noise is not less than the upper end")
         laplace = name != "Unif"
         return Bounded(*ends, laplace), self.rate(parameter) if laplace else Fraction(1)
 

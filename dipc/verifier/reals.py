@@ -84,7 +84,9 @@ class Number:
         powers = []
         for (function, argument), exponent in exponents.items():
             if function != "exp" and (abs(exponent) > MOST_POWER or 128 % exponent.denominator):
-                raise NotDerived("a constant contains a power that is too high, or that is not a power of a root")
+                raise NotDerived(
+                    "a constant contains a power that is too high, or a root other than repeated square roots"
+                )
             if function == "root" and exponent.denominator == 1:
                 factor *= argument.factor ** int(exponent)
             elif exponent:
@@ -300,7 +302,7 @@ def read_number(value: object, depth: int = 0) -> Number:
     `depth` says in how many other numbers this number is nested; at most DEEPEST is allowed.
     """
     if depth > DEEPEST:
-        raise Rejected("its numbers are nested too deeply")
+        raise Rejected("the expression of a constant is nested too deeply")
     stated = read.tuple_of(read.one_of("exp", "log", "root"), read.anything, read.rational)
     factor, powers = read.tuple_of(read.rational, read.listed(stated, MOST_FACTORS))(value)
     if max(factor.numerator.bit_length(), factor.denominator.bit_length()) > MOST_BITS:

@@ -221,9 +221,9 @@ class Rows:
         proof, the `reason`. Charges its work to `budget`.
         """
         if self.claim.gamma != "free" or "gamma" in cells.own:
-            raise Rejected("it has ranges of gamma, but gamma is not left open")
+            raise Rejected("the row has ranges of gamma, but gamma is not left open")
         if (reason is not None) is bool(ranges) or (not ranges and verdict != "undecided"):
-            raise Rejected("gamma is left open, but it has no ranges of gamma")
+            raise Rejected("gamma is left open, but the row has no ranges of gamma")
         verdicts: list[str] = []
         missing: str | None = None
         all_vacuous = bool(ranges)
@@ -234,7 +234,7 @@ class Rows:
                 to, alpha, *result = read.fields(item, {"to": end, "alpha": end, **_VERDICT, **_NUMBERS}, _WORDS)
                 stated = Result(*result)
                 if position is None or (to is not None and to <= position):
-                    raise Rejected("its end must be after its beginning")
+                    raise Rejected("the end of the range must be after its beginning")
                 greatest, least, near = self.claim.range(cells.own, cells.dd, (position, to), budget)
                 vacuous = near or cells.states_nothing
                 if alpha != greatest:
@@ -251,11 +251,11 @@ class Rows:
                 all_vacuous = all_vacuous and vacuous
                 position = to
         if ranges and position is not None:
-            raise Rejected("its ranges do not cover every gamma")
+            raise Rejected("the ranges of the row do not cover every gamma")
         self.ranged.update(doubts)
         together = worst(verdicts) if ranges else "undecided"
         if verdict != together:
-            raise Rejected(f"the verdicts of its ranges give {together} together")
+            raise Rejected(f"together, the verdicts of the ranges give `{together}`, which is not the verdict stated")
         return verdict, all_vacuous, missing
 
     def _result(

@@ -493,7 +493,7 @@ def prove_at_infinity(curve: Curve, bound: Fraction, sign: int, budget: Budget) 
     """
     constant = [(k, c) for j, k, c in curve.terms if not j]
     if not constant:
-        raise Rejected("every term contains e^-t, so none leads towards infinity")
+        raise Rejected("every term contains e^-t, so none of them is the leading term as t grows")
     degree, leading = constant[-1]
     if (leading > 0) != (sign > 0):
         raise Rejected(f"the leading term does not have the sign {sign}")
@@ -568,7 +568,7 @@ def factor_signs(function: Ring, value: object, within: Range, budget: Budget) -
                 raise Rejected("a piece follows the one that ends at infinity")
             first, last, end = _piece(curve, item, (position, within[1]), budget)
             if signs and first != signs[-1]:
-                raise Rejected(f"it begins with the sign {first}, but the piece before ends with {signs[-1]}")
+                raise Rejected(f"the piece begins with the sign {first}, but the piece before ends with {signs[-1]}")
             if end is not None and first != last:
                 roots.append((position, end))
             signs += [first, last]
@@ -605,7 +605,7 @@ def _piece(curve: Curve, value: object, left: Range, budget: Budget) -> tuple[in
         return first, first, None
     end, *stated = stated
     if not position < end or (left[1] is not None and end > left[1]):
-        raise Rejected("it is empty or reaches beyond the interval")
+        raise Rejected("the piece is empty or reaches beyond the interval")
     lower, upper = position * curve.scale, end * curve.scale
     last = -first if method == "crossing" else first
     if method == "zero":

@@ -506,7 +506,7 @@ class OfRows(OfAccuracy):
         if expected.all_inputs and not self._covers_domain:
             return Follows.NO, f"its rows are not shown to be all inputs of the program: it is {self._refuting_place}"
         if not is_within(asked.intervals, self.claim.intervals):
-            return Follows.NO, "it is about other eps"
+            return Follows.NO, "it is about other values of eps"
         result, why, says = Follows.YES, "", False
         known: dict[tuple[object, ...], tuple[Follows, str, bool]] = {}
         for number, row in enumerate(self.rows, start=1):
@@ -725,7 +725,7 @@ class OfPrivacy(Statement):
         """
         asked, eps = self._expected_claim(expected, budget), self._eps_asked(expected)
         if not is_within(eps, self.intervals):
-            return Follows.NO, "it is about other eps"
+            return Follows.NO, "it is about other values of eps"
         if asked.budget < self.claim.budget:
             return Follows.NO, f"the budget proved is {self.claim.budget}*eps"
         answer = is_at_least(((asked.delta,),), ((self.claim.delta,),), eps, budget)

@@ -367,7 +367,7 @@ def _tree(values: Sequence[Sequence[tuple[Mass, int]]], rows: Sequence[_Row]) ->
     for i in seen:
         seen += [j for j in pairs[i] if j not in seen]
     if sum(map(len, pairs.values())) != 2 * (len(values) - 1) or len(seen) != len(values):
-        raise NotDerived("discrete Gaussian noises are compared in a circle")
+        raise NotDerived("the comparisons of discrete Gaussian noises form a cycle")
 
     @cache
     def branch(i: int, above: int | None, signs: tuple[int, int]) -> Branch:
@@ -409,7 +409,7 @@ def read_summed(value: Mapping[str, Any]) -> Summed:
     if any(b for _, b, _ in event.root.limits):
         raise Rejected("the first value must not have a parent")
     if sum(len(branch.noises) * count for branch, count in event.root.everything) > MOST_NOISES:
-        raise Rejected("it has too many noises")
+        raise Rejected("an event has too many integer noises")
     return event
 
 
@@ -418,7 +418,7 @@ _LIMITS = read.listed(read.tuple_of(read.integer, read.integer, read.integer), 1
 
 def _read_branch(value: object, depth: int) -> Branch:
     if depth > DEEPEST:
-        raise Rejected("its values are nested too deeply")
+        raise Rejected("the values of an event are nested too deeply")
     noises, limits, below = read.tuple_of(
         read.listed(_read_mass, MOST_NOISES), _LIMITS, read.listed(read.items, MOST_NOISES)
     )(value)

@@ -760,7 +760,7 @@ def require_exchangeable(
     """
     distance = program.distance
     if not isinstance(distance.kind, str) or distance.same is not None or distance.apart:
-        raise NotDerived("its `metric` block computes distances")
+        raise NotDerived("the `metric` block computes distances")
     for machine in (program, ideal):
         if machine is None:
             continue
@@ -797,7 +797,7 @@ def _left_by_expressions(
     except (NotDerived, Exhausted, RecursionError) as error:
         return list(pairs), why_it_ends(error)
     if is_ideal and any(draw.law[0] != "scored" for draw in found.run.draws.values()):
-        return list(pairs), "its `ideal` draws at random"
+        return list(pairs), "the `ideal` draws at random"
     left: list[tuple[int, int]] = []
     why = ""
     for one, other in pairs:

@@ -670,7 +670,7 @@ class _Reader:
         self._hidden = []
         body = self._block()
         if any(isinstance(node, Noise | Mechanism | Choose) for node in nodes(body)):
-            raise NotDerived("its `ideal` draws something at random")
+            raise NotDerived("the `ideal` draws something at random")
         self._expect("}")
         self._take(";")
         return Ideal((*variables, *self._hidden), body)
@@ -1077,7 +1077,7 @@ def _without_noise(part: object) -> Assign | None:
         case Noise(target=target, mean=mean):
             return Assign(target, mean)
         case Choose():
-            raise NotDerived("a program with a `choose` has no `ideal { noiseless }`")
+            raise NotDerived("a program with a `choose` cannot have `ideal { noiseless }`")
         case _:
             return None
 

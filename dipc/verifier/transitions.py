@@ -41,7 +41,7 @@ _CERTAIN: Polynomial = {(): 1}
 def require_deterministic(machine: Machine) -> None:
     """Raise NotDerived if the program `machine` draws at random."""
     if any(isinstance(instruction, Sample | Choice | Scored) for instruction in machine.code):
-        raise NotDerived("its `ideal` draws at random")
+        raise NotDerived("the `ideal` draws at random")
 
 
 @dataclass

@@ -469,7 +469,7 @@ class _Rooted:
         for _ in range(size):
             reached |= {i for pair in pairs for i in pair if reached & {*pair}}
         if len(pairs) != size - 1 or len(reached) < size:
-            raise NotDerived("Gaussian noises are compared in a circle")
+            raise NotDerived("the comparisons of Gaussian noises form a cycle")
 
     def _are_paired(self, i: int, j: int) -> bool:
         return bool(self.precision[i][j]) or {i, j} in self.supports
@@ -508,7 +508,9 @@ class _Rooted:
         plain = Center(slope, law, *self._forms(mine, (i, parent), (_ONE, above)), ())
         meeting = {a / b for a, b, _ in plain.edges if a and b}
         if len(meeting) > 1:
-            raise NotDerived("bounds of Gaussian noises meet on lines of several directions")
+            raise NotDerived(
+                "two Gaussian noises are compared, directly or through others, in two different proportions"
+            )
         scales = [-meeting.pop()] if meeting else []
         if not scales:
             ratios = [abs(b / a) for leaf, _ in plain.leaves for a, b, _ in leaf.forms if a and b]

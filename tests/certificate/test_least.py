@@ -155,22 +155,25 @@ def smaller_factor(data: Document) -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (smaller_factor, "the least number: a document makes another claim"),
+        (smaller_factor, "the least number: the claim of a document is not the question's"),
         (swapped, "the least number: one of the two documents has the verdict inaccurate"),
-        (other_program, "the least number: a document makes another claim"),
+        (other_program, "the least number: the claim of a document is not the question's"),
         (other_rows, "the least number: the two documents are about different"),
         (set_to(["1/5", "1/6"], "enclosed"), "the least number: the number refuted is not less"),
         (set_to([None, "1/5"], "enclosed"), "the least number: each end of `enclosed` needs"),
         (set_to(None, "refuted"), "the least number: each end of `enclosed` needs"),
         (set_to("gamma", "sought"), "the least number: "),
         (set_to("alpha", "sought"), "the least number: one of factor"),
-        (set_to("exp(-alpha*eps/8)", "claim", "beta"), "the least number: a document makes another claim"),
+        (
+            set_to("exp(-alpha*eps/8)", "claim", "beta"),
+            "the least number: the claim of a document is not the question's",
+        ),
         (
             set_to("2*m*c*exp(-alpha*eps/(8*c))) + (1", "claim", "beta"),
             "the least number: the expression cannot be read",
         ),
-        (set_to("1", "claim", "alpha"), "the least number: a document makes another claim"),
-        (set_to(["(0, 1]"], "claim", "eps"), "the least number: a document makes another claim"),
+        (set_to("1", "claim", "alpha"), "the least number: the claim of a document is not the question's"),
+        (set_to(["(0, 1]"], "claim", "eps"), "the least number: the claim of a document is not the question's"),
         (set_to("1*(2*m*c*exp(-alpha*eps/(8*c)))", "proved", "claim", "beta"), "row 1"),
         (set_to("accurate", "refuted", "verdict"), "verdict"),
     ],
@@ -189,10 +192,13 @@ def test_a_forged_factor_is_rejected(change: Callable[[Document], None], why: st
         (set_to(["[1, inf)"], "proved", "claim", "eps"), ""),
         (
             set_to(["(0, inf)", "[20, 30]"], "claim", "eps"),
-            "the least number: its intervals of eps are not in increasing order",
+            "the least number: the intervals of eps are not in increasing order",
         ),
-        (set_to(["(0, 20)", "[20, 30]"], "claim", "eps"), "the least number: a document makes another claim"),
-        (set_to(["1", "2"], "enclosed"), "the least number: a document makes another claim"),
+        (
+            set_to(["(0, 20)", "[20, 30]"], "claim", "eps"),
+            "the least number: the claim of a document is not the question's",
+        ),
+        (set_to(["1", "2"], "enclosed"), "the least number: the claim of a document is not the question's"),
     ],
 )
 def test_a_forged_eps_is_rejected(change: Callable[[Document], None], why: str) -> None:

@@ -123,7 +123,8 @@ def test_a_wrong_step_is_named(proof: Path, capsys: pytest.CaptureFixture[str]) 
     assert code == ExitCode.INACCURATE
     assert re.match(
         r"rejected: obligation 0, argument 0, interval \(0, inf\), cell 1, factor \d, piece \d: "
-        r"(the function is not shown to have the sign -1 on \[|it begins with the sign -1|at \S+ the sign is not -1)",
+        r"(the function is not shown to have the sign -1 on \[|the piece begins with the sign -1|"
+        r"at \S+ the sign is not -1)",
         out,
     )
 

@@ -245,7 +245,7 @@ def test_processes_that_cannot_start(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 1
-    assert "the worker processes end as they start: the last one ended with exit code 1" in done.stderr
+    assert "the worker processes end as soon as they are started: the last one ended with exit code 1" in done.stderr
 
 
 def test_the_words_for_processes_that_cannot_start() -> None:

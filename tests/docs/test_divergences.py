@@ -31,7 +31,7 @@ def test_each_file_of_the_checker_is_in_one_part_or_derives_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "reason", ["Gaussian noises are compared in a circle", "one event compares integer and continuous noise"]
+    "reason", ["the comparisons of Gaussian noises form a cycle", "one event compares integer and continuous noise"]
 )
 def test_reasons_stand_on_the_page(reason: str) -> None:
     assert f"- {reason}\n" in divergences.PAGE.read_text(encoding="utf-8")

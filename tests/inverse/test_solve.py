@@ -464,8 +464,8 @@ def test_the_least_alpha_against_trying_them_all(pairs: list[tuple[int, int]], r
         ("gamma", {"gamma": 1, "beta": "1/2"}, "E1020", "gamma is given, but it is also the number to solve for"),
         ("beta", {"beta": "1/2"}, "E1020", "beta is given, but it is also the number to solve for"),
         ("alpha", {"alpha": 1, "beta": "1/2"}, "E1020", "alpha is given, but it is also the number to solve for"),
-        ("gamma", {"beta": "exp(-gamma*eps)"}, "E1022", "beta depends on gamma, which is what to solve for"),
-        ("gamma", {"beta": "1/2", "alpha": "gamma"}, "E1022", "alpha depends on gamma, which is what to solve for"),
+        ("gamma", {"beta": "exp(-gamma*eps)"}, "E1022", "beta depends on gamma, which is the unknown"),
+        ("gamma", {"beta": "1/2", "alpha": "gamma"}, "E1022", "alpha depends on gamma, which is the unknown"),
         ("gamma", {}, "E0601", "no beta is given"),
         ("eps", {}, "E0601", "no beta is given"),
         ("alpha", {"beta": "1/2"}, "E1023", "row 1 has no distance to disagreement"),
@@ -480,7 +480,7 @@ def test_contradictory_and_missing_options(wanted: str, options: dict[str, objec
 
 def test_claims_that_alpha_is_not_found_for() -> None:
     found = refused("alpha", table=STEPS, beta="1/2", gamma="alpha")
-    assert (found.code, found.message) == ("E1022", "gamma depends on alpha, which is what to solve for")
+    assert (found.code, found.message) == ("E1022", "gamma depends on alpha, which is the unknown")
     found = refused("alpha", table=STEPS, beta="alpha/10", gamma=1)
     assert (found.code, found.message) == ("E1024", "it could not be shown that beta never grows with alpha")
     table = [{**row, "alpha": 1} for row in STEPS]

@@ -227,7 +227,7 @@ def test_hostile_scales_are_enclosed_or_refused(deviation: Fraction, eps: Fracti
 
 def test_bounds_that_meet_in_two_directions_are_refused() -> None:
     rows = (at_least({0: 1, 1: -1}), at_least({0: 1, 1: 1}), *(at_least({i: 1, j: -1}) for i, j in ((2, 0), (3, 1))))
-    with pytest.raises(OutsideFragment, match="several directions"):
+    with pytest.raises(OutsideFragment, match="in two different proportions"):
         measured(Event((normal(1),) * 4, rows))
 
 
@@ -247,7 +247,7 @@ def test_two_between_two_and_one_beyond_in_any_order(order: Sequence[int]) -> No
 def test_circles_are_refused() -> None:
     """Each of three is compared with each of three others."""
     rows = tuple(at_least({i: 1, j: -1}) for i in range(3) for j in range(3, 6))
-    with pytest.raises(OutsideFragment, match="in a circle"):
+    with pytest.raises(OutsideFragment, match="form a cycle"):
         measured(Event((normal(1),) * 6, rows))
 
 
@@ -257,7 +257,7 @@ def test_a_circle_is_looked_at_once_in_each_of_two_bases(monkeypatch: pytest.Mon
     rooted = normal_tree._rooted
     monkeypatch.setattr(normal_tree, "_rooted", lambda *arguments: (tried.append(1), rooted(*arguments))[1])
     rows = tuple(at_least({i: 1, j: -1}) for i in range(3) for j in range(3, 13))
-    with pytest.raises(OutsideFragment, match="in a circle"):
+    with pytest.raises(OutsideFragment, match="form a cycle"):
         measured(Event((normal(1),) * 13, rows))
     assert len(tried) == 2
 

@@ -86,4 +86,4 @@ def test_a_clamped_int_output_with_another_noise_is_told_to_declare_its_domain()
         "y <- min(max(z, 0), 3)"
     )
     reason = str(dipc.expected_error(dipc.load(text), inputs="all").rows[0].reason)
-    assert reason.endswith("a finite domain and `metric { output: linf; }` cover other outputs")
+    assert reason.endswith("for others, declare the output with a finite domain, and write `metric { output: linf; }`")

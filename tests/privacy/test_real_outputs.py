@@ -100,7 +100,7 @@ def test_two_outputs_that_both_move() -> None:
     [
         ("var r : real; r <- Lap(eps, 0); y <- Lap(eps, q); y <- y + r", "a sum of several noises"),
         ("var r : real; r <- Lap(eps, 0); y <- Lap(eps, q); if r >= y then y <- 0 end", "compared with other noise"),
-        ("y <- Lap(eps, q); z <- y + 1", "has the noise of another output"),
+        ("y <- Lap(eps, q); z <- y + 1", "shares its noise with another output"),
     ],
 )
 def test_what_is_refused_is_said(text: str, reason: str) -> None:

@@ -109,5 +109,5 @@ def test_rational_root() -> None:
 
 def test_the_degree_has_a_limit() -> None:
     f = (e(1) - 2) ** 2 * (e(100) - 3)
-    with pytest.raises(LimitReached, match="degree 102; it is split into square-free parts up to 50"):
+    with pytest.raises(LimitReached, match="degree 102, but only polynomials of degree at most 50"):
         square_free_parts(polynomial_of(f), DecisionBudget(Limits(degree=50)))

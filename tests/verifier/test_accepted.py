@@ -57,7 +57,10 @@ def test_the_greatest_of_some_is_certified_cell_by_cell(beta: str, eps: str) -> 
 def test_where_two_meet_at_0_no_cells_with_rational_ends_are_enough() -> None:
     # Both exp(-eps) - 1/2 and its opposite are negative on one side of log 2, which is irrational.
     ((_, reason),) = verify(samples.certain(("abs(exp(-eps) - 1/2)",))).open_rows
-    assert reason == "the intervals of eps could not be cut into cells with one argument of the max enough on each"
+    assert (
+        reason
+        == "the intervals of eps could not be cut into cells on each of which one argument of a `max` in beta is enough"
+    )
     assert verify(samples.certain(("abs(exp(-eps) - 1/2)",), "(0, 1/2], [3/4, inf)")).complete
 
 

@@ -124,7 +124,7 @@ def test_det_and_dd_are_those_of_the_engine(name: str) -> None:
         (CORNER.replace("out <- 0;\n  if", "if") % "linf", "may have no value at the end"),
         (
             INTS.replace("input: %s", "apart: x > x' + 1") % (),
-            "inputs of type int have a distance in the `metric` block",
+            "the program has int inputs, and a distance of inputs in the `metric` block",
         ),
     ],
 )

@@ -197,7 +197,7 @@ def test_a_bound_that_is_stated_twice_has_one_tail() -> None:
     data["probabilities"] = [{"stars": [[[[0, "0", "1"]], []], [[[0, "0", "-1"]], [star]]]}]
     data["obligations"] = [{"probability": 0, "beta": 0, "verdict": "accurate", "sizes": [8, 2], "cells": [["inf"]]}]
     data["rows"][0]["verdict"] = data["verdict"] = "accurate"
-    with pytest.raises(Rejected, match="tails do not show"):
+    with pytest.raises(Rejected, match="the tails of the function do not show"):
         check_text(resealed(data))
 
 
@@ -422,7 +422,7 @@ CHANGES: list[tuple[str, str, Callable[[dict[str, Any]], object], str]] = [
         "a greater root",
         "irrational",
         lambda data: star_in(data).__setitem__("square", ["1", [["log", ["4", []], "1"]]]),
-        "tails do not show",
+        "the tails of the function do not show",
     ),
     (
         "a lesser root of all",

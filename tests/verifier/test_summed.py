@@ -233,7 +233,7 @@ def test_inverses_of_series(seed: int) -> None:
         (
             [(Normal(False, whole=True), F(1))] * 3,
             [(((0, 1), (1, 1)), F(0)), (((1, 1), (2, 1)), F(0)), (((0, 1), (2, 1)), F(0))],
-            "in a circle",
+            "form a cycle",
         ),
         (
             [(Normal(False, whole=True), F(1))] * 3,
@@ -466,7 +466,7 @@ def test_bounds_of_tails_do_not_cancel_exact_ones() -> None:
     (obligation,) = forged["obligations"]
     del obligation["counterexample"]
     obligation |= {"verdict": "accurate", "sizes": [24, 16], "cells": [["inf"]]}
-    with pytest.raises(Rejected, match="from 3 on its tails do not show that it is positive"):
+    with pytest.raises(Rejected, match="from eps = 3 on, the tails of the function do not show that it is positive"):
         check_text(resealed(forged))
 
 

@@ -380,7 +380,7 @@ def test_multisets_that_refute_are_listed() -> None:
     data = samples.document(private("eps/2"))
     assert "alike" not in data
     assert check_text(samples.resealed(data)).verdict == "not private"
-    with pytest.raises(Rejected, match="only a proof"):
+    with pytest.raises(Rejected, match="only be stated in a proof"):
         check_text(samples.resealed({**data, "alike": [[*range(7)]]}))
 
 

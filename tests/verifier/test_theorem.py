@@ -209,7 +209,7 @@ def test_the_certificate_of_the_noiseless_program_is_none_of_sparse() -> None:
     assert check_text(samples.resealed(forged)).complete
     text = (BENCHMARKS / "sparse.dip").read_text(encoding="utf-8")
     forged["program"]["sha256"] = hashlib.sha256(text.encode()).hexdigest()
-    assert refusal(forged) == "program: `sha256` does not match its text"
+    assert refusal(forged) == "program: `sha256` does not match the text of the program"
     forged["program"]["text"] = text
     assert refusal(forged) == "row 1: the program gives another probability at these inputs"
 
@@ -295,7 +295,7 @@ def test_what_is_not_derived_is_said_first_and_is_no_probability_over_one(monkey
     assert not accepted.complete
     first = next(accepted.lines())
     assert "on trust: the probabilities of 27 of 27 rows, which this checker could not derive: it is too long" in first
-    with pytest.raises(Rejected, match="it is not a probability at eps = 1/64"):
+    with pytest.raises(Rejected, match="the probability stated is not between 0 and 1 at eps = 1/64"):
         check_range(read_closed([[0, "0", "1"], [0, "-1", "1"]]), None, Budget())
 
 
@@ -440,10 +440,10 @@ def test_certificates_have_no_gaussian_noise_at_one_eps() -> None:
     """Others may compile it, if they ask to."""
     text = "program p; output o : real; o <- Gauss(3*eps, 1/eps)"
     digest, half = hashlib.sha256(text.encode()).hexdigest(), Fraction(1, 2)
-    with pytest.raises(Rejected, match="Gaussian noise is read at one eps"):
+    with pytest.raises(Rejected, match="Gaussian noise is not covered in a program that is read at one eps"):
         program_of(text, digest, "p", {}, half, Budget())
     tree = replace(read_program(text, Budget()), at=half)
-    with pytest.raises(NotDerived, match="Gaussian noise is read at one eps"):
+    with pytest.raises(NotDerived, match="Gaussian noise is not covered in a program that is read at one eps"):
         Machine.compile(tree, {}, Budget())
     machine = Machine.compile(tree, {}, Budget(), normal_at_one_eps=True)
     assert machine.code[0] == Sample(machine.code[0].target, Normal(fixed=True), Fraction(9, 4), Literal(Fraction(2)))
@@ -457,7 +457,7 @@ for i in 3..m do z <- Gauss(eps^2, 0) end; x <- Lap(eps^2, q[1]); o <- x >= 0"""
     report = dipc.check(
         dipc.load(text, eps="2"), inputs="all", beta="exp(-alpha*eps)", eps="2", for_all="m", keep_proofs=True
     )
-    with pytest.raises(Rejected, match="case 3: a program with Gaussian noise is read at one eps"):
+    with pytest.raises(Rejected, match="case 3: Gaussian noise is not covered in a program that is read at one eps"):
         check_text(dipc.certify(report))
 
 

@@ -319,8 +319,8 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
         "not in increasing order",
     ),
     ("in increasing order", "private", put(["[1, 1]", "[1, 1]"], "claim", "eps"), "not in increasing order"),
-    ("in increasing order", "least", put(["[5, 6]", "(0, 1]"], "claim", "eps"), "a document makes another claim"),
-    ("at least one", "rows", put([], "claim", "eps"), "it has no interval of eps"),
+    ("in increasing order", "least", put(["[5, 6]", "(0, 1]"], "claim", "eps"), "the claim of a document is not"),
+    ("at least one", "rows", put([], "claim", "eps"), "no interval of eps is given"),
     ("not empty", "rows", put(["(1, 1]"], "claim", "eps"), "the interval is empty"),
     ("above 0", "rows", put(["[0, 1]"], "claim", "eps"), "the interval is empty or not within (0, inf)"),
     # --- rows that represent others
@@ -393,7 +393,12 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("even multiplicity", "row", of_factor(put("even", "evidence")), "its multiplicity is odd"),
     ("evidence for each factor", "row", of_factor(put(None, "evidence")), "a factor without pieces"),
     ("from the lower end", "row", of_evidence(lambda pieces: pieces.pop(0)), "no piece begins at 0"),
-    ("pieces in order", "row", of_evidence(lambda pieces: pieces.insert(1, pieces[0])), "it is empty or reaches"),
+    (
+        "pieces in order",
+        "row",
+        of_evidence(lambda pieces: pieces.insert(1, pieces[0])),
+        "the piece is empty or reaches",
+    ),
     (
         "no piece left out",
         "row",
@@ -412,7 +417,7 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("columns of their own", "rows", put(["q", "q"], "table", "inputs"), "two of its columns have the same name"),
     ("the program's columns", "rows", put(["p"], "table", "inputs"), "its inputs differ from those of the program"),
     ("the program's constants", "rows", put({}, "program", "constants"), "differ from those of the program"),
-    ("every gamma", "gamma", removed("rows", 0, "ranges"), "its ranges do not cover every gamma"),
+    ("every gamma", "gamma", removed("rows", 0, "ranges"), "the ranges of the row do not cover every gamma"),
     ("gamma in order", "gamma", reversed_("rows", 0, "ranges"), "row 1, range"),
     # --- measures
     ("rates above 0", "every m", of_term(put("-1", "noises", 0, 1)), "with positive rates"),

@@ -389,7 +389,9 @@ def _pairs_among(given: FiniteInputs | Table, adjacency: Neighborhood, program: 
         case Table():
             points = tuple(dict.fromkeys(_values(row.inputs) for row in given.rows))
             if len(points) ** 2 > limits.rows:
-                raise LimitReached("rows", f"{len(points)} inputs have {len(points) ** 2} pairs to look at")
+                raise LimitReached(
+                    "rows", f"{len(points)} inputs have {len(points) ** 2} pairs, more than {limits.rows}"
+                )
             ordered = [
                 (i, j) for i, one in enumerate(points) for j, two in enumerate(points) if adjacency.relates(one, two)
             ]

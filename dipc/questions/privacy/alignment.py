@@ -359,7 +359,7 @@ def adjacent_moves(within: Neighborhood, program: Program, places: Sequence[int]
     box, radius = within.distance is Distance.LINF, floor(within.radius)
     count = (2 * radius + 1) ** len(integers) * ((1 << len(reals)) if box else max(1, 2 * len(reals)))
     if count > limits.moves:
-        raise LimitReached("moves", f"there are {count} extreme moves of the inputs to look at")
+        raise LimitReached("moves", f"the inputs have {count} extreme moves, more than {limits.moves}")
     for values in product(range(-radius, radius + 1), repeat=len(integers)):
         apart = sum(map(abs, values))
         if not box and apart > within.radius:

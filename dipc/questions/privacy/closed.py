@@ -95,7 +95,7 @@ def pieces_of(
     """
     every = [*greatest, _NONE]
     if len(every) > _MOST:
-        raise LimitReached(None, f"the least delta is the greatest of {len(every)} functions")
+        raise LimitReached(None, f"the least delta is the greatest of {len(every)} functions, more than {_MOST}")
     functions = [
         fraction_of(one.value - two.value)[0] for position, one in enumerate(every) for two in every[position + 1 :]
     ]
@@ -134,7 +134,7 @@ def supremum_of(
         for interval in intervals:
             most = supremum(*fraction_of(each.value), interval, digits, limits)
             if most.is_infinite:
-                raise OutsideFragment("the upper bound of the least delta is unbounded")
+                raise OutsideFragment("no finite upper bound of the least delta is known")
             low, high = most.enclosure(digits)
             if low > best[0][0]:
                 place_of_peak = most.peaks[0].place

@@ -506,7 +506,8 @@ class RealOutputs(Laws):
                 every.append(((i, j), own))
             if len(answers) > self._program.limits.answers:
                 raise LimitReached(
-                    "answers", f"more than {len(answers)} sets of outputs have to be examined one by one"
+                    "answers",
+                    f"more than {self._program.limits.answers} sets of outputs have to be examined one by one",
                 )
         rows = [
             tuple([own.get(position, (0, 0))[side] for position in range(len(answers))])
@@ -815,7 +816,7 @@ def _own_noise(slot: Slot, form: Affine, axes: Mapping[int, _Axis]) -> int:
     if others:
         raise OutsideFragment(f"`{slot.name}` is a sum of several noises")
     if noise in axes:
-        raise OutsideFragment(f"`{slot.name}` has the noise of another output")
+        raise OutsideFragment(f"`{slot.name}` shares its noise with another output")
     return noise
 
 
@@ -1077,7 +1078,9 @@ def _pairs_of_cells(states: Sequence[ExitState], program: Program, within: Neigh
             ordered[here, tuple([point[n] + point[n + count] for n in range(count)])] = None
             break
     if not ordered and program.allowed is not None:
-        raise OutsideFragment("all laws are the same, at all pairs of inputs that satisfy `requires`")
+        raise OutsideFragment(
+            "the outputs have the same law at all adjacent inputs that satisfy `requires`, and no pair can be listed"
+        )
     if not ordered:  # one cell: all laws are the same
         still, apart = (_ZERO,) * count, tuple([within.radius if not n else _ZERO for n in range(count)])
         return Pairs.from_inputs([(still, apart), (apart, still)], proof=OF_CELLS)

@@ -605,7 +605,10 @@ def _vertices(
             )
         case Distance.LINF:
             if 2 ** (len(used) - 1) > program.limits.vertices:
-                raise LimitReached("vertices", f"{len(used)} inputs may each move up or down")
+                raise LimitReached(
+                    "vertices",
+                    f"{len(used)} inputs may each move up or down, in more than {program.limits.vertices} combinations",
+                )
             for signs in product((1, -1), repeat=max(0, len(used) - 1)):
                 moved = dict(zip(used, (1, *signs), strict=False))
                 yield tuple([radii[index] * moved.get(index, 1) for index in range(count)])

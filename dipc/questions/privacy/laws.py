@@ -241,7 +241,9 @@ class Laws(ABC):
 
         If `digits` is given, the bounds agree to this many significant digits.
         """
-        raise OutsideFragment("the constant is known only for outputs that can be listed, or by shifts of the noise")
+        raise OutsideFragment(
+            "the constant is known only if the outputs can be listed, or if shifts of the noise bound it"
+        )
 
     def rho(self, claim: PrivacyClaim) -> Rho:  # noqa: ARG002
         """Return the least ρ such that the program is ρ-zCDP on the intervals of `claim`."""

@@ -188,7 +188,7 @@ def integer_table(program: Program, inputs: Sequence[Input]) -> LawTable:
         ]
         answers += itertools.product(*each)
     if len(answers) > program.limits.answers:
-        raise LimitReached("answers", f"{len(answers)} answers have to be examined one by one")
+        raise LimitReached("answers", f"there are {len(answers)} answers, too many to examine one by one")
     numbering = Numbering()
     rows = []
     for point in inputs:

@@ -476,7 +476,7 @@ class LeastCosts:
                 sides = noise.law.sides(noise.rate)
                 one_sided = sides.left is None and noise.law.least == 0
                 if noise.law.whole or not (sides == SideRates(noise.rate, noise.rate) or one_sided):
-                    raise OutsideFragment("costs are those of Laplace and one-sided noise")
+                    raise OutsideFragment("costs of outputs are known only for Laplace and one-sided noise")
 
     def reaching(self, output: Candidate, inputs: Texts, rates: OwnRates, *, likely: bool) -> Reached | None:
         """Return the least cost of noises that give `output` at `inputs`; None if none do.

@@ -269,7 +269,7 @@ def loss_distributions(question: PrivacyQuestion, eps: Fraction, digits: int = D
     laws = question.laws().listed()
     different = different_pairs(laws.table, laws.pairs)
     if len(different) > _MOST_PAIRS:
-        raise LimitReached(None, f"there are {len(different)} pairs with different losses")
+        raise LimitReached(None, f"there are {len(different)} pairs with different losses, more than {_MOST_PAIRS}")
     result = []
     for pair in different:
         grouped: dict[tuple[int, int], list[int]] = {}

@@ -177,7 +177,7 @@ def composed(table: LawTable, runs: int, limits: Limits) -> LawTable:
     kinds = _kinds(table)
     count = comb(runs + len(kinds) - 1, runs)
     if count > limits.answers:
-        raise LimitReached("answers", f"{runs} runs have {count} different answers")
+        raise LimitReached("answers", f"{runs} runs have {count} different answers, more than {limits.answers}")
     singles = [
         [table.closed(numbered[place]) * len(answers) for numbered, answers in kinds]
         for place in range(len(table.rows))
@@ -241,7 +241,8 @@ def together(tables: Sequence[LawTable], limits: Limits) -> LawTable:
             raise OutsideFragment("the probabilities of these runs have no closed form and cannot be multiplied")
         left, right = _kinds(result), _kinds(other)
         if len(left) * len(right) > limits.answers:
-            raise LimitReached("answers", f"the runs have {len(left) * len(right)} different answers")
+            message = f"the runs have {len(left) * len(right)} different answers, more than {limits.answers}"
+            raise LimitReached("answers", message)
         pairs = [(one, two) for one in left for two in right]
         rows = [
             [
