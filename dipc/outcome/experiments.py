@@ -10,8 +10,8 @@ from dipc.algebra.numbers import decimal, exact_text
 from dipc.auditing import Audit
 from dipc.outcome.outcome import ExitStatus, Grid, Line, Outcome, ReportBlock, Tone, Verbatim, section
 from dipc.outcome.words import assignment_text, count, enclosed_text, place_of_runs, rational, shown
-from dipc.simulation.compare import Agreement, ComparedRow, ComparedTally, estimates
-from dipc.simulation.conform import ComparedEvent, Conformance
+from dipc.simulation.compare import Agreement, ComparedEvent, ComparedTally, estimates
+from dipc.simulation.conform import Conformance
 from dipc.simulation.runs import Tally
 
 #: The most rows that a text shows besides mismatches; the JSON output has all.
@@ -80,7 +80,7 @@ def _simulation_parts(comparison: ComparedTally) -> Iterator[ReportBlock]:
         yield Line(_complaint(comparison, row), indent=2)
 
 
-def _is_wrong(row: ComparedRow) -> bool:
+def _is_wrong(row: ComparedEvent) -> bool:
     return row.agreement is Agreement.MISMATCH
 
 
@@ -98,7 +98,7 @@ def simulation_line(comparison: ComparedTally) -> str:
             return f"undecided: {comparison.reason}"
 
 
-def _complaint(comparison: ComparedTally, row: ComparedRow) -> str:
+def _complaint(comparison: ComparedTally, row: ComparedEvent) -> str:
     output = _output(row)
     assert row.enclosure is not None
     if row.impossible:
@@ -112,25 +112,25 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times" if count else "never"
 
 
-def _chosen(rows: Sequence[ComparedRow]) -> list[ComparedRow]:
+def _chosen(rows: Sequence[ComparedEvent]) -> list[ComparedEvent]:
     if len(rows) <= _MOST_ROWS:
         return list(rows)
     ranked = sorted(range(len(rows)), key=lambda k: (not _is_wrong(rows[k]), -rows[k].count))
     return [rows[k] for k in sorted(ranked[: max(_MOST_ROWS, sum(map(_is_wrong, rows)))])]
 
 
-def _cells(comparison: ComparedTally, row: ComparedRow) -> tuple[str, ...]:
+def _cells(comparison: ComparedTally, row: ComparedEvent) -> tuple[str, ...]:
     places = max(4, len(str(comparison.tally.runs)))
     low, high = row.interval
-    interval, estimate = f"[{low:.{places}f}, {high:.{places}f}]", f"{float(comparison.estimate(row)):.{places}f}"
+    interval, estimate = f"[{low:.{places}f}, {high:.{places}f}]", f"{row.estimate:.{places}f}"
     return _output(row), str(row.count), estimate, interval, _exact(row), _MARKS[row.agreement]
 
 
-def _exact(row: ComparedRow) -> str:
+def _exact(row: ComparedEvent) -> str:
     return "unknown" if row.enclosure is None else "0" if row.impossible else enclosed_text(*row.enclosure)
 
 
-def _output(row: ComparedRow) -> str:
+def _output(row: ComparedEvent) -> str:
     return assignment_text(row.output) if row.output else "any output"
 
 
@@ -147,7 +147,7 @@ def _every(number: int) -> str:
 
 def conformance_line(comparison: Conformance) -> str:
     """Return one sentence about `comparison`, which compares observed outputs with an exact distribution."""
-    wrong = sum(_is_wrong(cell.row) for cell in comparison.cells)
+    wrong = sum(_is_wrong(cell) for cell in comparison.cells)
     match comparison.agreement:
         case Agreement.MATCH:
             if len(comparison.cells) == 1:
@@ -185,12 +185,12 @@ def _conformance_parts(comparison: Conformance) -> Iterator[ReportBlock]:
     )
     worst = comparison.worst
     if worst is not None:
-        low, high = worst.row.interval
+        low, high = worst.interval
         interval = f"[{low:.6f}, {high:.6f}]"
-        counted = ("count", f"{worst.row.count} of {worst.runs}")
-        exact = shown(worst.row, "exact=enclosure")
-        yield section(f"the worst cell: {assignment_text(worst.row.output)}", counted, ("interval", interval), *exact)
-    ranked = sorted(comparison.cells, key=lambda cell: not _is_wrong(cell.row))
+        counted = ("count", f"{worst.count} of {worst.runs}")
+        exact = shown(worst, "exact=enclosure")
+        yield section(f"the worst cell: {assignment_text(worst.output)}", counted, ("interval", interval), *exact)
+    ranked = sorted(comparison.cells, key=lambda cell: not _is_wrong(cell))
     yield [Verbatim(map(_line, ranked[:_MOST_CELLS]))]
     if len(ranked) > _MOST_CELLS:
         yield Line(f"and {len(ranked) - _MOST_CELLS} more, see --format json", indent=2)
@@ -207,9 +207,8 @@ def _conformance_parts(comparison: Conformance) -> Iterator[ReportBlock]:
 
 
 def _line(cell: ComparedEvent) -> str:
-    row, (low, high) = cell.row, cell.row.interval
-    mark = "MISMATCH" if _is_wrong(row) else "ok"
-    return f"  {mark:8}  {row.count:9}  [{low:.6f}, {high:.6f}]  {_exact(row):14}  {assignment_text(row.output)}"
+    mark, (low, high) = "MISMATCH" if _is_wrong(cell) else "ok", cell.interval
+    return f"  {mark:8}  {cell.count:9}  [{low:.6f}, {high:.6f}]  {_exact(cell):14}  {assignment_text(cell.output)}"
 
 
 # --- audits ---------------------------------------------------------------------------------------------------

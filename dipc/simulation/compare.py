@@ -175,17 +175,19 @@ class Agreement(StrEnum):
 
 
 @frozen
-class ComparedRow:
-    """An event with its count, the interval for its probability, and the exact probability with its value at this eps.
+class ComparedEvent(Record):
+    """An event about `outputs`, with its count, the interval for its probability, and the exact probability.
 
-    `output` has the stated values of the event. The probability and the `enclosure` of its value are None if they are
-    not known, with the `reason`.
+    `output` has the stated values of the event, which was counted among `runs` observations. The `probability` and the
+    `enclosure` of its value at this eps are None if they are not known, with the `reason`.
     """
 
-    FIELDS = "interval probability=closed_form at=enclosure:digits"
+    FIELDS = "part=outputs output count of=runs interval probability=closed_form at=enclosure:digits ok=matches"
 
+    outputs: str
     output: Output
     count: int
+    runs: int
     interval: tuple[float, float]
     probability: Probability | None
     enclosure: tuple[Fraction, Fraction] | None
@@ -195,6 +197,11 @@ class ComparedRow:
     def closed_form(self) -> ClosedForm | None:
         """The probability for every eps, if it is known."""
         return self.probability if isinstance(self.probability, ClosedForm) else None
+
+    @property
+    def estimate(self) -> float:
+        """The share of the observations in which the event happened."""
+        return self.count / self.runs
 
     @property
     def impossible(self) -> bool:
@@ -216,6 +223,20 @@ class ComparedRow:
         inside = self.interval[0] <= self.enclosure[1] and self.enclosure[0] <= self.interval[1]
         return Agreement.MATCH if inside else Agreement.MISMATCH
 
+    @property
+    def matches(self) -> bool:
+        """True if the exact probability lies in the interval."""
+        return self.agreement is Agreement.MATCH
+
+    @property
+    def distance(self) -> float:
+        """The distance of the observed share from the probability, in standard deviations of the share; for display."""
+        if self.enclosure is None:
+            return 0.0
+        p = float(self.enclosure[0])
+        gap = abs(self.estimate - p)
+        return gap / (p * (1 - p) / self.runs) ** 0.5 if 0 < p < 1 else (float("inf") if gap else 0.0)
+
 
 @frozen
 class ComparedTally(Record):
@@ -234,7 +255,7 @@ class ComparedTally(Record):
 
     tally: Tally
     confidence: Fraction
-    rows: tuple[ComparedRow, ...]
+    rows: tuple[ComparedEvent, ...]
     reason: str | None = None
 
     def __bool__(self) -> bool:
@@ -256,20 +277,8 @@ class ComparedTally(Record):
     @property
     def outputs(self) -> list[dict[str, object]]:
         """The JSON objects of the rows."""
-        return [
-            {
-                "output": dict(row.output),
-                "count": row.count,
-                "estimate": float(self.estimate(row)),
-                **json_object(row, row.FIELDS),
-                "ok": None if row.enclosure is None else row.agreement is Agreement.MATCH,
-            }
-            for row in self.rows
-        ]
-
-    def estimate(self, row: ComparedRow) -> Fraction:
-        """Return the share of the runs in which the event of `row` happened."""
-        return Fraction(row.count, self.tally.runs)
+        fields = "output count estimate interval probability=closed_form at=enclosure:digits"
+        return [json_object(row, fields) | {"ok": None if row.enclosure is None else row.matches} for row in self.rows]
 
 
 def estimates(tally: Tally, reason: str, confidence: Fraction = CONFIDENCE) -> ComparedTally:
@@ -299,7 +308,7 @@ def judge(tally: Tally, expected: Expected, confidence: Fraction = CONFIDENCE) -
         error = error_of_each(confidence, len(tally.events))
         asked = zip(tally.events, tally.hits, expected.events, strict=True)
         rows = [
-            _row(tally, {name: show_value(value) for name, value in event.items()}, count, error, probability)
+            _compared(tally, {name: show_value(value) for name, value in event.items()}, count, error, probability)
             for event, count, probability in asked
         ]
     else:
@@ -312,7 +321,7 @@ def judge(tally: Tally, expected: Expected, confidence: Fraction = CONFIDENCE) -
 
 def _output_rows(
     tally: Tally, outcomes: tuple[OutputProbability, ...] | Undecided, confidence: Fraction
-) -> list[ComparedRow]:
+) -> list[ComparedEvent]:
     """Return a row for each of `outcomes`, and for each other output observed in `tally`.
 
     A row compares how often an output was observed with its exact probability. If `outcomes` is a tuple, all other
@@ -335,16 +344,18 @@ def _output_rows(
     keys = [*forms, *(key for key in counts if key not in forms)]
     outputs = [dict(zip(tally.outputs, key, strict=True)) for key in keys]
     return [
-        _row(tally, output, counts.get(key, 0), error, forms.get(key, others))
+        _compared(tally, output, counts.get(key, 0), error, forms.get(key, others))
         for key, output in zip(keys, outputs, strict=True)
     ]
 
 
-def _row(tally: Tally, output: Output, count: int, error: float, probability: Probability | Undecided) -> ComparedRow:
-    interval = clopper_pearson(count, tally.runs, error)
+def _compared(
+    tally: Tally, output: Output, count: int, error: float, probability: Probability | Undecided
+) -> ComparedEvent:
+    interval, outputs = clopper_pearson(count, tally.runs, error), ", ".join(output)
     if isinstance(probability, Undecided):
-        return ComparedRow(output, count, interval, None, None, probability.reason)
-    return ComparedRow(output, count, interval, probability, probability.enclosure(tally.eps))
+        return ComparedEvent(outputs, output, count, tally.runs, interval, None, None, probability.reason)
+    return ComparedEvent(outputs, output, count, tally.runs, interval, probability, probability.enclosure(tally.eps))
 
 
 # --- runs, and their comparison --------------------------------------------------------------------

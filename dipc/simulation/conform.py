@@ -25,7 +25,7 @@ from dipc.claims.table import cell_text, input_cells
 from dipc.frozen import frozen
 from dipc.measure.measure import Probability
 from dipc.program.program import Program, ProgramGiven, as_program
-from dipc.simulation.compare import CONFIDENCE, Agreement, ComparedRow, clopper_pearson
+from dipc.simulation.compare import CONFIDENCE, Agreement, ComparedEvent, clopper_pearson
 from dipc.text.ast import BaseType
 from dipc.text.core import Value, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, bad_input, listing, read_source
@@ -339,34 +339,6 @@ _INTERVALS, _RATIOS, _PAIRS = 0.5, 0.4, 0.1
 
 
 @frozen
-class ComparedEvent(Record):
-    """An event about `outputs`, one output or all finite outputs together, with its comparison `row`.
-
-    `runs` is the number of observations among which the event was counted.
-    """
-
-    FIELDS = "part=outputs output=row.output count=row.count of=runs *row ok=matches"
-
-    outputs: str
-    row: ComparedRow
-    runs: int
-
-    @property
-    def matches(self) -> bool:
-        """True if the exact probability lies in the interval."""
-        return self.row.agreement is Agreement.MATCH
-
-    @property
-    def distance(self) -> float:
-        """The distance of the observed share from the probability, in standard deviations of the share; for display."""
-        if self.row.enclosure is None:
-            return 0.0
-        p = float(self.row.enclosure[0])
-        gap = abs(self.row.count / self.runs - p)
-        return gap / (p * (1 - p) / self.runs) ** 0.5 if 0 < p < 1 else (float("inf") if gap else 0.0)
-
-
-@frozen
 class Partition:
     """Disjoint `events` about `outputs`, one of which always happens.
 
@@ -385,13 +357,13 @@ class Partition:
         """
         here, more, less = [], [], []
         for event in self.events:
-            form, law = event.row.probability, event.row.enclosure
+            form, law = event.probability, event.enclosure
             if form is None or law is None or form.only_at is not None:
                 return None
             here.append(law)
             more.append(form.enclosure(eps * (1 + STEP)))
             less.append(form.enclosure(eps * (1 - STEP)))
-        return scale_test(self.outputs, [event.row.count for event in self.events], here, more, less, error)
+        return scale_test(self.outputs, [event.count for event in self.events], here, more, less, error)
 
     def pairs(self, error: float) -> Iterator[ComparedEvent]:
         """Yield events of the form: the two samples of a pair fall into the same cell.
@@ -401,7 +373,7 @@ class Partition:
         probability `error`.
         """
         labels = self.labels
-        laws = [event.row.enclosure for event in self.events]
+        laws = [event.enclosure for event in self.events]
         if labels is None or len(labels) < 2 or any(law is None for law in laws):
             return
         half = len(labels) // 2
@@ -417,8 +389,7 @@ class Partition:
                 alike = sum(one == other for one, other in zip(ones, others, strict=True))
                 interval = clopper_pearson(alike, len(ones), error / len(paired))
                 label = {self.outputs: f"alike {how}"}
-                row = ComparedRow(label, alike, interval, None, chance)
-                yield ComparedEvent(f"{self.outputs}, in pairs", row, len(ones))
+                yield ComparedEvent(f"{self.outputs}, in pairs", label, alike, len(ones), interval, None, chance)
 
 
 @frozen
@@ -452,7 +423,7 @@ class Conformance(Record):
 
     @property
     def agreement(self) -> Agreement:
-        agreements = {each.row.agreement for each in (*self.cells, *self.pairs)}
+        agreements = {each.agreement for each in (*self.cells, *self.pairs)}
         agreements |= {test.agreement for test in self.ratios}
         if Agreement.MISMATCH in agreements:
             return Agreement.MISMATCH
@@ -466,10 +437,10 @@ class Conformance(Record):
     @property
     def worst(self) -> ComparedEvent | None:
         """The cell that deviates most, a mismatch if there is one; None if no probability is known."""
-        ranked = [cell for cell in self.cells if cell.row.enclosure is not None]
+        ranked = [cell for cell in self.cells if cell.enclosure is not None]
 
         def rank(cell: ComparedEvent) -> tuple[bool, bool, float]:
-            return cell.row.agreement is Agreement.MISMATCH, cell.row.impossible and cell.row.count > 0, cell.distance
+            return cell.agreement is Agreement.MISMATCH, cell.impossible and cell.count > 0, cell.distance
 
         return max(ranked, key=rank, default=None)
 
@@ -565,9 +536,9 @@ def judge(
     events = [event for partition in partitions for event in partition.events] + integers
     ratios = [partition.ratio(eps, error * _RATIOS) for partition in partitions]
     # Pearson's statistic uses only events whose expected count is known and at least 5.
-    known = [(cell, float(cell.row.enclosure[0]) * cell.runs) for cell in events if cell.row.enclosure is not None]
+    known = [(cell, float(cell.enclosure[0]) * cell.runs) for cell in events if cell.enclosure is not None]
     used = [(cell, expected) for cell, expected in known if expected >= 5]
-    chi_square = sum((cell.row.count - expected) ** 2 / expected for cell, expected in used)
+    chi_square = sum((cell.count - expected) ** 2 / expected for cell, expected in used)
     degrees = max(0, len(used) - 1)
     pairs = tuple([event for partition in partitions for event in partition.pairs(error * _PAIRS)])
     return Conformance(
@@ -759,7 +730,7 @@ class _Law:
         self, outputs: str, cell: Mapping[str, str], count: int, runs: int, error: float, form: Probability
     ) -> ComparedEvent:
         interval = clopper_pearson(count, runs, error)
-        return ComparedEvent(outputs, ComparedRow(cell, count, interval, form, form.enclosure(self.eps)), runs)
+        return ComparedEvent(outputs, cell, count, runs, interval, form, form.enclosure(self.eps))
 
 
 def _labels(edges: Sequence[Fraction], single: Sequence[Fraction], counted: Iterable[Fraction]) -> list[int]:

@@ -43,7 +43,7 @@ def test_a_match():
     one = rows["1",]
     assert str(one.probability) == "exp(-eps)/2"
     assert float(one.enclosure[0]) == pytest.approx(0.18393972)
-    assert one.interval[0] < float(found.estimate(one)) < one.interval[1]
+    assert one.interval[0] < one.estimate < one.interval[1]
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_counts_of_a_finite_output() -> None:
     # e/(1 + e) = 0.731…
     good = dipc.conform(program, {"x": 1}, 1, {1: 7311, 0: 2689})
     assert good.agreement is Agreement.MATCH
-    assert [cell.row.count for cell in good.cells] == [2689, 7311]
+    assert [cell.count for cell in good.cells] == [2689, 7311]
     bad = dipc.conform(program, {"x": 1}, 1, {1: 7600, 0: 2400})
     assert bad.agreement is Agreement.MISMATCH
     assert dipc.conform(program, {"x": 1}, "101/100", {1: 7311, 0: 2689}).agreement is Agreement.MATCH
@@ -50,7 +50,7 @@ def test_what_is_impossible_must_not_come_out() -> None:
     found = dipc.conform(program, {"x": 1}, 1, {1: 1000, 0: 1})
     assert found.agreement is Agreement.MISMATCH
     assert found.worst is not None
-    assert found.worst.row.output == {"y": "0"}
+    assert found.worst.output == {"y": "0"}
 
 
 def test_a_real_output_that_is_one_value() -> None:
@@ -84,8 +84,8 @@ def test_real_outputs_with_atoms() -> None:
     drawn = [laplace(source, 1.0) + 2 for _ in range(4000)]
     good = dipc.conform(program, {"q": 2}, 1, samples=[min(max(x, 0.0), 4.0) for x in drawn])
     assert good.agreement is Agreement.MATCH
-    assert {"0 exactly", "4 exactly"} <= {cell.row.output["y"] for cell in good.cells}
-    middle = [None if cell.row.enclosure is None else sum(cell.row.enclosure) / 2 for cell in good.cells]
+    assert {"0 exactly", "4 exactly"} <= {cell.output["y"] for cell in good.cells}
+    middle = [None if cell.enclosure is None else sum(cell.enclosure) / 2 for cell in good.cells]
     assert abs(sum(at for at in middle if at is not None) - 1) < Fraction(1, 10**9)
     # Drawn anew instead of put at the end: no value is met twice.
     inside = [x for x in (laplace(source, 1.0) + 2 for _ in range(5000)) if 0 < x < 4]
@@ -102,9 +102,9 @@ def test_int_outputs() -> None:
     good = [geometric(1.0) for _ in range(3000)]
     found = dipc.conform(program, {"q": 0}, 1, samples=good)
     assert found.agreement is Agreement.MATCH
-    assert sum(cell.row.count for cell in found.cells) == 3000
+    assert sum(cell.count for cell in found.cells) == 3000
     # All probabilities together, that of the rest included, are 1.
-    ends = [cell.row.enclosure for cell in found.cells if cell.row.enclosure is not None]
+    ends = [cell.enclosure for cell in found.cells if cell.enclosure is not None]
     assert sum(low for low, _ in ends) <= 1 <= sum(high for _, high in ends)
     assert dipc.conform(program, {"q": 0}, 1, samples=[geometric(0.8) for _ in range(3000)]).agreement is (
         Agreement.MISMATCH
@@ -234,13 +234,13 @@ def test_samples_that_depend_on_each_other() -> None:
     for name, values in given.items():
         found = dipc.conform(response, {"x": True}, 1, samples=values)
         assert (found.agreement is Agreement.MATCH) is (name == "independent"), name
-        assert all(cell.row.agreement is Agreement.MATCH for cell in found.cells)
+        assert all(cell.agreement is Agreement.MATCH for cell in found.cells)
     counts = Counter(once)
     assert dipc.conform(response, {"x": True}, 1, counts=counts).pairs == ()
     drawn = [Fraction(laplace(source, 1.0)).limit_denominator(10**6) for _ in range(1500)]
     twice = dipc.conform(dipc.load(LAPLACE), {"q": 0}, 1, samples=[x for x in drawn for _ in range(2)])
     assert twice.agreement is Agreement.MISMATCH
-    assert all(cell.row.agreement is Agreement.MATCH for cell in twice.cells)
+    assert all(cell.agreement is Agreement.MATCH for cell in twice.cells)
 
 
 # --- normal noise ------------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ def test_real_outputs_with_normal_noise_are_compared_by_enclosed_cells(scale: fl
     samples = [chance.gauss(1, scale) for _ in range(10_000)]
     result = dipc.conform(dipc.load(BELL), {"q": 1}, 1, samples=samples)
     assert result.agreement is agreement
-    law, inside = NormalDist(1, 2), [cell.row for cell in result.cells if "in " in cell.row.output["y"]]
+    law, inside = NormalDist(1, 2), [cell for cell in result.cells if "in " in cell.output["y"]]
     assert len(inside) == 20
     for row in inside:
         low, high = (float(end) for end in row.output["y"].strip("in ([)").split(", "))
@@ -263,6 +263,4 @@ def test_real_outputs_with_normal_noise_are_compared_by_enclosed_cells(scale: fl
             law.cdf(high) - law.cdf(low), abs=1e-5
         )  # the ends have six digits
     # All of them and what is outside are everything that can happen.
-    assert sum(float(cell.row.enclosure[0]) for cell in result.cells if cell.row.enclosure) == pytest.approx(
-        1, abs=1e-12
-    )
+    assert sum(float(cell.enclosure[0]) for cell in result.cells if cell.enclosure) == pytest.approx(1, abs=1e-12)
