@@ -22,7 +22,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from dipc.algebra.record import _WORD, Record
 from dipc.auditing import Audit
-from dipc.decide.obligation import FailureInterval, Verdict
+from dipc.decide.obligation import EpsSpan, Verdict
 from dipc.decide.scope import ClaimScope
 from dipc.execution import Runs
 from dipc.inverse.question import AlphaSolution, BetaSolution, EpsSolution, GammaSolution, Status
@@ -276,7 +276,7 @@ def of_type(kind: Any) -> Schema:
     if kind in plain:
         return {"type": plain[kind]}
     if kind is ClaimScope:
-        return {"type": ["array", "null"], "items": of_type(FailureInterval)}
+        return {"type": ["array", "null"], "items": of_type(EpsSpan)}
     if kind is Any or kind is object:
         return {}
     if kind is Verdict or (isinstance(kind, type) and issubclass(kind, Enum)):

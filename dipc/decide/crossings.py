@@ -22,7 +22,7 @@ import flint
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import dyadic, magnitude, round_down, to_fmpq
-from dipc.decide.obligation import Decision, EndPoint, FailureInterval, Obligation, Verdict, end_point
+from dipc.decide.obligation import Decision, EndPoint, EpsSpan, Obligation, Verdict, end_point
 from dipc.decide.series import SeriesDecision
 from dipc.frozen import frozen
 from dipc.measure.measure import Bound, BoundMeasurer
@@ -138,13 +138,13 @@ def failing_stretches(
     return _Question(obligation, bounds, limits).failing(interval)
 
 
-def failing_between(stretches: Sequence[Stretch], digits: int, limits: Limits) -> tuple[FailureInterval, ...]:
+def failing_between(stretches: Sequence[Stretch], digits: int, limits: Limits) -> tuple[EpsSpan, ...]:
     """Return the intervals between the pairs of cuts in `stretches`, with ends to `digits` digits.
 
     Raises LimitReached if the work exceeds `limits`.
     """
     return tuple(
-        FailureInterval(
+        EpsSpan(
             replace(end_of(start, digits, limits), included=not start.after),
             replace(end_of(end, digits, limits), included=end.after),
         )

@@ -95,11 +95,11 @@ class Worst(Record):
 
 
 @frozen
-class FailureInterval(Record):
-    """A maximal interval of eps from `start` to `end` on which a claim fails.
+class EpsSpan(Record):
+    """A maximal interval of eps from `start` to `end` on which a claim holds, fails, or is not vacuous.
 
-    It is within an interval that the claim is about. `worst` is where the claim fails most; it is None unless a number
-    of digits was requested.
+    It is within an interval that the claim is about. `worst` is where the claim fails most; it is None for an interval
+    on which the claim does not fail, and unless a number of digits was requested.
     """
 
     FIELDS = "start end worst?"
@@ -109,6 +109,10 @@ class FailureInterval(Record):
     worst: Worst | None = None
     #: The JSON object, made once: thousands of rows may share one interval.
     _json: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    @property
+    def is_point(self) -> bool:
+        return self.start == self.end
 
     def as_json(self) -> dict[str, Any]:
         if not self._json:
@@ -129,11 +133,9 @@ def typed_end(point: EndPoint, ends: TypedEnds) -> EndPoint:
     return point if known is None else EndPoint(known[0], known[1], point.included, known[2])
 
 
-def with_typed_ends(intervals: Sequence[FailureInterval], ends: TypedEnds) -> tuple[FailureInterval, ...]:
+def with_typed_ends(intervals: Sequence[EpsSpan], ends: TypedEnds) -> tuple[EpsSpan, ...]:
     """Return `intervals` with the irrational `ends` that the user typed in place of the rationals next to them."""
-    return tuple(
-        FailureInterval(typed_end(each.start, ends), typed_end(each.end, ends), each.worst) for each in intervals
-    )
+    return tuple(EpsSpan(typed_end(each.start, ends), typed_end(each.end, ends), each.worst) for each in intervals)
 
 
 @frozen
@@ -270,7 +272,7 @@ def _extended(failure: Failure, cell: SlackCell) -> Failure:
     return (*before, replace(last, upper=met), replace(cell, lower=met))
 
 
-def failure_intervals(regions: Iterable[FailureRegion], limits: Limits) -> list[FailureInterval]:
+def failure_intervals(regions: Iterable[FailureRegion], limits: Limits) -> list[EpsSpan]:
     """Return the failing intervals `regions` in the same order, with their ends enclosed more closely.
 
     Ends are refined as far as `limits` allow.
@@ -281,7 +283,7 @@ def failure_intervals(regions: Iterable[FailureRegion], limits: Limits) -> list[
             root = refine(root, root.upper * PRECISION, limits)
         return root.lower, root.upper
 
-    return [FailureInterval(end_point(lower, enclose), end_point(upper, enclose)) for lower, upper in regions]
+    return [EpsSpan(end_point(lower, enclose), end_point(upper, enclose)) for lower, upper in regions]
 
 
 def end_point(end: RegionEnd, enclose: Callable[[Root], tuple[Fraction, Fraction]]) -> EndPoint:
@@ -448,7 +450,7 @@ class Decision:
     verdict: Verdict
     bound: ClosedForm | None = None
     counterexample: Counterexample | None = None
-    failing: tuple[FailureInterval, ...] = ()
+    failing: tuple[EpsSpan, ...] = ()
     reason: str | None = None
     proof: tuple[DecisionInCells | None, ...] | None = field(default=None, compare=False, repr=False)
     long: bool = field(default=False, compare=False, repr=False)
@@ -482,7 +484,7 @@ R = TypeVar("R")
 Asking = Generator[Obligation | Bound, Decision, R]
 
 
-def failing_intervals(result: Iterable[DecisionInCells], digits: int, limits: Limits) -> tuple[FailureInterval, ...]:
+def failing_intervals(result: Iterable[DecisionInCells], digits: int, limits: Limits) -> tuple[EpsSpan, ...]:
     """Return the exact set of eps where an obligation fails, as its maximal intervals, in increasing order.
 
     `result` has the decision on each interval of the obligation, whose failing intervals must be known. An irrational
@@ -495,7 +497,7 @@ def failing_intervals(result: Iterable[DecisionInCells], digits: int, limits: Li
         return end_point(end, lambda root: optimum.root_cell(root, digits, limits))
 
     return tuple(
-        FailureInterval(shown(failure[0].lower), shown(failure[-1].upper), _worst(failure, digits, limits))
+        EpsSpan(shown(failure[0].lower), shown(failure[-1].upper), _worst(failure, digits, limits))
         for decision in result
         for failure in decision.failures or ()
     )
@@ -558,7 +560,7 @@ def decide(
     if not intervals:
         raise ValueError("an obligation needs an interval: without one it would hold trivially")
     proof: list[DecisionInCells | None] = []
-    failing: list[FailureInterval] = []
+    failing: list[EpsSpan] = []
     reasons: list[str] = []
     for interval in intervals:
         try:

@@ -18,7 +18,7 @@ from dipc.algebra.record import Record, json_value
 from dipc.decide.obligation import (
     NORMAL_FUNCTIONS,
     EndPoint,
-    FailureInterval,
+    EpsSpan,
     Obligation,
     failing_regions,
     failure_intervals,
@@ -44,7 +44,7 @@ class ClaimScope(Record):
     If they are not known, `where` is empty and `reason` says why; else `reason` is None.
     """
 
-    where: tuple[FailureInterval, ...]
+    where: tuple[EpsSpan, ...]
     reason: str | None = None
 
     @property
@@ -74,7 +74,7 @@ def claim_scope(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits)
     def rescaled(end: EndPoint) -> EndPoint:
         return EndPoint(end.low / scale, None if end.high is None else end.high / scale, end.included)
 
-    where = [FailureInterval(rescaled(failing.start), rescaled(failing.end)) for failing in scope.where]
+    where = [EpsSpan(rescaled(failing.start), rescaled(failing.end)) for failing in scope.where]
     return replace(scope, where=tuple(where))
 
 
@@ -85,7 +85,7 @@ _SCOPE_BITS, _DIGITS = 6, 30
 
 @lru_cache(maxsize=4096)
 def _claim_scope(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> ClaimScope:
-    where: list[FailureInterval] = []
+    where: list[EpsSpan] = []
     try:
         for interval in intervals:
             if beta.has_cells:
@@ -120,7 +120,7 @@ def holds_in_scope(bound: ClosedForm, beta: BetaForm, intervals: tuple[Interval,
     return all(holds_in_cells(bound.value, beta, part, limits) for each in parts for part in each)
 
 
-def _around(failing: FailureInterval, interval: Interval) -> Interval | None:
+def _around(failing: EpsSpan, interval: Interval) -> Interval | None:
     """Return a part of `interval` that contains all points of `failing` in the interval, or None if there are none.
 
     Its lower end may be smaller than that of `failing`: a number with fewer digits.
@@ -146,11 +146,11 @@ def join_scopes(all_of: Iterable[ClaimScope]) -> ClaimScope:
         {interval for saying in distinct for interval in saying.where},
         key=lambda interval: (interval.start.low, interval.end.low),
     )
-    merged: list[FailureInterval] = []
+    merged: list[EpsSpan] = []
     for failing in stretches:
         if merged and _meet(merged[-1].end, failing.start):
             before = merged.pop()
-            failing = FailureInterval(_earlier_start(before.start, failing.start), _later_end(before.end, failing.end))
+            failing = EpsSpan(_earlier_start(before.start, failing.start), _later_end(before.end, failing.end))
         merged.append(failing)
     return ClaimScope(tuple(merged), reason)
 

@@ -39,7 +39,7 @@ from dipc.decide.obligation import (
     Counterexample,
     Decision,
     EndPoint,
-    FailureInterval,
+    EpsSpan,
     Obligation,
     Verdict,
     Worst,
@@ -234,7 +234,7 @@ def scope_json(scope: ClaimScope) -> Json:
 def read_scope(data: Any) -> ClaimScope:
     """Return the scope that `scope_json` writes as `data`. Raises Unreadable for other data."""
     try:
-        where, reason = _read(tuple[tuple[FailureInterval, ...], str | None], data)
+        where, reason = _read(tuple[tuple[EpsSpan, ...], str | None], data)
     except _MALFORMED as error:
         raise Unreadable(str(data)) from error
     return ClaimScope(where, reason)
@@ -243,9 +243,9 @@ def read_scope(data: Any) -> ClaimScope:
 #: For each class that is part of a decision, the names and types of its fields; and the types of the stored fields.
 _PARTS: Mapping[Any, Mapping[str, Any]] = {
     kind: {each.name: get_type_hints(kind)[each.name] for each in fields(kind) if each.init}
-    for kind in (EndPoint, Worst, FailureInterval, Counterexample)
+    for kind in (EndPoint, Worst, EpsSpan, Counterexample)
 }
-_SAID = tuple[Verdict, Counterexample | None, tuple[FailureInterval, ...], str | None]
+_SAID = tuple[Verdict, Counterexample | None, tuple[EpsSpan, ...], str | None]
 
 
 def _plain(value: object) -> Json:
@@ -255,7 +255,7 @@ def _plain(value: object) -> Json:
             return rational_text(value)
         case tuple():
             return [_plain(each) for each in value]
-        case EndPoint() | Worst() | FailureInterval() | Counterexample():
+        case EndPoint() | Worst() | EpsSpan() | Counterexample():
             return [_plain(getattr(value, name)) for name in _PARTS[type(value)]]
         case None | bool() | str():
             return value
@@ -286,7 +286,7 @@ def _shows_it(counterexample: Counterexample | None) -> bool:
     return counterexample.eps > 0 and low <= high < least <= most
 
 
-def _is_interval(failing: FailureInterval) -> bool:
+def _is_interval(failing: EpsSpan) -> bool:
     start, end, worst = failing.start, failing.end, failing.worst
     if start.high is None or not 0 <= start.low <= start.high:
         return False

@@ -30,7 +30,7 @@ from dipc.claims.expression import ClaimExpression
 from dipc.claims.table import Table, TableGiven
 from dipc.claims.transcendental import as_written, enclosed_claim, raised
 from dipc.decide.engine import Engine
-from dipc.decide.obligation import EndPoint, Obligation, TypedEnds, Verdict, holds_in_cells, with_typed_ends
+from dipc.decide.obligation import EndPoint, EpsSpan, Obligation, TypedEnds, Verdict, holds_in_cells, with_typed_ends
 from dipc.decide.scope import ClaimScope, claim_scope, join_scopes
 from dipc.deprecated import former_method, former_property
 from dipc.frozen import frozen
@@ -748,26 +748,9 @@ class Status(StrEnum):
     UNDECIDED = "undecided"
 
 
-#: An end of an interval as JSON.
+#: An end of an interval as JSON, and an interval.
 _END = "(eps=enclosure:ends included)"
-
-
-@frozen
-class EpsSpan(Record):
-    """A maximal interval of eps on which a claim holds; a single point if `start` and `end` are equal.
-
-    An irrational end is between two decimals, which differ by one unit of the last of the requested digits. Ends get
-    more digits if different ends would look equal.
-    """
-
-    FIELDS = f"start=start{_END} end=end{_END}"
-
-    start: EndPoint
-    end: EndPoint
-
-    @property
-    def is_point(self) -> bool:
-        return self.start == self.end
+_SPAN = f"(start=start{_END} end=end{_END})"
 
 
 @frozen(eq=False)
@@ -856,12 +839,15 @@ class Solution(Record):
 class EpsSolution(Solution):
     """The eps of the question at which the claim holds: exactly those in the intervals `holds`.
 
+    An irrational end is between two decimals, which differ by one unit of the last of the requested digits. Ends get
+    more digits if different ends would look equal.
+
     If the status is undecided, the claim holds at every eps in `proved`, and at no eps outside of `holds`. `everywhere`
     says that the claim holds at every eps of the question. `from_there_on` says that the claim holds at every eps of
     the question that is not below the least eps of `holds`.
     """
 
-    DETAILS = f"least=least{_END} from_there_on holds proved+"
+    DETAILS = f"least=least{_END} from_there_on holds=holds{_SPAN} proved=proved+{_SPAN}"
 
     wanted: ClassVar[Wanted] = Wanted.EPS
 
@@ -925,7 +911,7 @@ class AlphaSolution(Solution):
       with the first number of `cell` and proved with the second.
     """
 
-    DETAILS = "least claims ?(alpha*eps=product holds)"
+    DETAILS = f"least claims ?(alpha*eps=product holds=holds{_SPAN})"
 
     wanted: ClassVar[Wanted] = Wanted.ALPHA
 
@@ -951,7 +937,7 @@ class EnvelopePiece(Record):
     bound of the least beta.
     """
 
-    FIELDS = "*span beta rows value? variable=variable.product? bound?"
+    FIELDS = f"start=span.start{_END} end=span.end{_END} beta rows value? variable=variable.product? bound?"
 
     span: EpsSpan
     beta: str

@@ -37,7 +37,7 @@ from dipc.claims.expression import DISTANCES, ClaimExpression
 from dipc.claims.table import Row, Table, TableGiven
 from dipc.decide.crossings import cuts, stretch
 from dipc.decide.engine import NO_FORM, Engine
-from dipc.decide.obligation import EndPoint, Obligation, Verdict, typed_end
+from dipc.decide.obligation import EndPoint, EpsSpan, Obligation, Verdict, with_typed_ends
 from dipc.frozen import frozen
 from dipc.inverse.question import (
     DIGITS,
@@ -48,7 +48,6 @@ from dipc.inverse.question import (
     Claims,
     EnvelopePiece,
     EpsSolution,
-    EpsSpan,
     GammaSolution,
     GivenInverse,
     Inequality,
@@ -723,10 +722,7 @@ def _with_typed_eps(solution: Solution) -> Solution:
     """
     ends = solution.question.ends
     result = replace(solution, scopes=with_typed_scopes(solution.scopes, ends))
-    if not isinstance(result, EpsSolution):
-        return result
-    spans = [EpsSpan(typed_end(each.start, ends), typed_end(each.end, ends)) for each in result.holds]
-    return replace(result, holds=tuple(spans))
+    return replace(result, holds=with_typed_ends(result.holds, ends)) if isinstance(result, EpsSolution) else result
 
 
 #: The digits beyond twice those of an answer to which irrational numbers of a claim are enclosed.

@@ -11,13 +11,12 @@ from dipc.algebra.limits import DecisionBudget, LimitReached, Limits, Undecided
 from dipc.claims.claim import intervals_text
 from dipc.decide.crossings import EpsCut, Place, Stretch, cuts, end_of
 from dipc.decide.engine import Engine
-from dipc.decide.obligation import EndPoint, Verdict
+from dipc.decide.obligation import EndPoint, EpsSpan, Verdict
 from dipc.inverse.question import (
     FIRST_DISTANCES,
     INTERRUPTED,
     Claims,
     EpsSolution,
-    EpsSpan,
     Inequality,
     Status,
     UnknownCases,

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from dipc.algebra.exppoly import ClosedForm, ExpPoly, fraction_of
 from dipc.algebra.limits import Limits, Undecided
 from dipc.decide.engine import Engine
-from dipc.decide.obligation import Counterexample, FailureInterval, decide
+from dipc.decide.obligation import Counterexample, EpsSpan, decide
 from dipc.frozen import frozen
 from dipc.inverse.question import Inequality, Solution, claims_of, measure_inequalities
 from dipc.inverse.tighten import Tightest
@@ -86,7 +86,7 @@ class Curve:
     intervals: Sequence[Interval]
     bound: Probability
     beta: BetaForm
-    failing: tuple[FailureInterval, ...] = ()
+    failing: tuple[EpsSpan, ...] = ()
     counterexample: Counterexample | None = None
     factor: Fraction = Fraction(1)
     needed: Sequence[Cell | None] = ()
@@ -308,9 +308,7 @@ def _of_solution(solution: Solution, most: int) -> tuple[Curve, ...]:
     )
 
 
-def _failing(
-    form: ClosedForm, beta: BetaForm, intervals: Sequence[Interval], limits: Limits
-) -> tuple[FailureInterval, ...]:
+def _failing(form: ClosedForm, beta: BetaForm, intervals: Sequence[Interval], limits: Limits) -> tuple[EpsSpan, ...]:
     with suppress(Undecided):
         return decide(form, beta, intervals, limits, _DIGITS).failing
     return ()
@@ -328,7 +326,7 @@ def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> 
     forms = [(each.probability, each.allowed) for each in sides]
     if not all(isinstance(form, ClosedForm) for both in forms for form in both):
         return ()  # enclosures are not drawn
-    failing: tuple[FailureInterval, ...] = ()
+    failing: tuple[EpsSpan, ...] = ()
     point = None
     if counterexample is not None:
         found = counterexample.sides
@@ -389,7 +387,7 @@ def _drawn(curves: Iterable[Curve]) -> tuple[Curve, ...]:
     return tuple(each.drawn(spans[each.variable]) for each in curves)
 
 
-def _turns(failing: Sequence[FailureInterval]) -> list[Fraction]:
+def _turns(failing: Sequence[EpsSpan]) -> list[Fraction]:
     return [end.low for piece in failing for end in (piece.start, piece.end) if not end.infinite and end.low > 0]
 
 
@@ -398,7 +396,7 @@ def _rates(bound: Probability) -> list[Fraction]:
     return [abs(q) for poly in polys for _, q, _ in poly.terms() if q] or [Fraction(1)]
 
 
-def _span(intervals: Sequence[Interval], bound: Probability, failing: Sequence[FailureInterval]) -> Span:
+def _span(intervals: Sequence[Interval], bound: Probability, failing: Sequence[EpsSpan]) -> Span:
     rates, ends = _rates(bound), _turns(failing)
     low = min(Fraction(1, 20) / max(rates), *[end / 4 for end in ends], Fraction(1))
     high = max(min(8 / min(rates), 60 / max(rates)), *[2 * end for end in ends], Fraction(1, 100))
@@ -414,7 +412,7 @@ def _clip(intervals: Sequence[Interval], low: Fraction, high: Fraction) -> Span:
 
 
 def _grid(
-    intervals: Sequence[Interval], span: Span, failing: Sequence[FailureInterval] = (), points: int = POINTS
+    intervals: Sequence[Interval], span: Span, failing: Sequence[EpsSpan] = (), points: int = POINTS
 ) -> list[Fraction]:
     """Return the values of eps at which a curve is drawn: those values of a grid over `span` that are in `intervals`.
 
@@ -686,7 +684,7 @@ def _shade(axes: Axes, curve: Curve, color: str) -> None:
         axes.plot([low, high], [0, 0], color=color, linewidth=6, solid_capstyle="butt", alpha=0.7, zorder=2)
 
 
-def _ends(piece: FailureInterval, curve: Curve) -> tuple[float, float]:
+def _ends(piece: EpsSpan, curve: Curve) -> tuple[float, float]:
     right = curve.xs[-1] if piece.end.infinite else float(piece.end.low)
     return max(float(piece.start.low), curve.xs[0]), min(right, curve.xs[-1])
 

@@ -12,7 +12,7 @@ from typing import assert_never
 from dipc.algebra.limits import Effort
 from dipc.claims.claim import UNUSED_GAMMA
 from dipc.decide.engine import Engine
-from dipc.decide.obligation import Counterexample, FailureInterval, Verdict
+from dipc.decide.obligation import Counterexample, EpsSpan, Verdict
 from dipc.outcome.outcome import (
     ExitStatus,
     Line,
@@ -396,12 +396,12 @@ def _table(rows: Sequence[RowResult], word: str) -> ShownTable:
 # --- small texts -----------------------------------------------------------------------------------
 
 
-def failing_text(intervals: Sequence[FailureInterval]) -> str:
+def failing_text(intervals: Sequence[EpsSpan]) -> str:
     """Return the union of `intervals`, the eps where a row fails, as text; each finite end has its proved digits."""
     return union_text(map(_interval, intervals), _SHOWN_INTERVALS)
 
 
-def worst_texts(intervals: Sequence[FailureInterval]) -> list[str]:
+def worst_texts(intervals: Sequence[EpsSpan]) -> list[str]:
     """Return a text for each of `intervals`: the eps where the claim fails most, and the shortfall there.
 
     Intervals whose worst eps was not computed have no text.
@@ -415,7 +415,7 @@ def worst_texts(intervals: Sequence[FailureInterval]) -> list[str]:
     return texts
 
 
-def _interval(interval: FailureInterval) -> str:
+def _interval(interval: EpsSpan) -> str:
     start, end = interval.start, interval.end
     if start.text is not None and start.text == end.text:
         return f"{{{start.text}}}"

@@ -8,13 +8,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dipc.algebra.numbers import decimal, outward
-from dipc.decide.obligation import EndPoint, Verdict
+from dipc.decide.obligation import EndPoint, EpsSpan, Verdict
 from dipc.inverse.question import (
     AlphaSolution,
     BetaSolution,
     EnvelopePiece,
     EpsSolution,
-    EpsSpan,
     GammaSolution,
     Solution,
     Status,

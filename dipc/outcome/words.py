@@ -17,7 +17,7 @@ from dipc.algebra.numbers import decimal, exact_text, magnitude, round_down, rou
 from dipc.algebra.record import field_values
 from dipc.claims.claim import FREE, claim_expression
 from dipc.claims.table import Table
-from dipc.decide.obligation import EndPoint, FailureInterval, Verdict
+from dipc.decide.obligation import EndPoint, EpsSpan, Verdict
 from dipc.decide.scope import ClaimScope
 from dipc.frozen import LazyModule, frozen
 from dipc.options import Options
@@ -391,7 +391,7 @@ def saying_text(scopes: Mapping[str, ClaimScope], eps: str, beta: str = "beta") 
 _EVERYWHERE = "everywhere"
 
 
-def _is_everything(where: Sequence[FailureInterval], eps: str) -> bool:
+def _is_everything(where: Sequence[EpsSpan], eps: str) -> bool:
     text = ", ".join(
         f"{'[' if failing.start.included else '('}{failing.start.text or failing.start.low}, "
         f"{'inf' if failing.end.high is None else failing.end.text or failing.end.high}"
@@ -402,7 +402,7 @@ def _is_everything(where: Sequence[FailureInterval], eps: str) -> bool:
     return text == eps
 
 
-def _range_text(failing: FailureInterval, variable: str) -> str:
+def _range_text(failing: EpsSpan, variable: str) -> str:
     start, end = failing.start, failing.end
     low = "" if start.high == 0 else f"{number_text(start)} {'≤' if start.included else '<'} "
     if end.infinite:

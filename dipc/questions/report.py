@@ -23,7 +23,7 @@ from dipc.algebra.record import Record, json_object
 from dipc.chain.state import Affine, Constraint, affine_text, comparison_text
 from dipc.claims.claim import Claim, Terms, intervals_text
 from dipc.claims.table import Row
-from dipc.decide.obligation import Counterexample, Decision, FailureInterval, Obligation, Verdict
+from dipc.decide.obligation import Counterexample, Decision, EpsSpan, Obligation, Verdict
 from dipc.decide.scope import ClaimScope, join_scopes
 from dipc.deprecated import former_property
 from dipc.frozen import LazyModule, frozen
@@ -75,7 +75,7 @@ class RowResult(Record):
     closed_form: ClosedForm | None = None
     vacuous: bool = False
     counterexample: Counterexample | None = None
-    failing: tuple[FailureInterval, ...] = ()
+    failing: tuple[EpsSpan, ...] = ()
     reason: str | None = None
     count: int | None = None
     obligations: tuple[RowResult, ...] = ()

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient
-from dipc.decide.obligation import Counterexample, Decision, EndPoint, FailureInterval, Verdict, Worst
+from dipc.decide.obligation import Counterexample, Decision, EndPoint, EpsSpan, Verdict, Worst
 from dipc.decide.shared import (
     Unreadable,
     bound_text,
@@ -72,11 +72,11 @@ worst = st.none() | st.tuples(pairs, pairs, st.booleans()).map(lambda found: Wor
 
 
 @st.composite
-def failing_intervals(draw: st.DrawFn) -> FailureInterval:
+def failing_intervals(draw: st.DrawFn) -> EpsSpan:
     """A failing interval between two isolated ends, the second perhaps infinity."""
     low, high, below, above = sorted(abs(draw(rationals)) for _ in range(4))
     end = EndPoint(below, draw(st.sampled_from([above, None])), draw(st.booleans()))
-    return FailureInterval(EndPoint(low, high, draw(st.booleans())), end, draw(worst))
+    return EpsSpan(EndPoint(low, high, draw(st.booleans())), end, draw(worst))
 
 
 failing = st.lists(failing_intervals(), max_size=3).map(tuple)
@@ -85,7 +85,7 @@ failing = st.lists(failing_intervals(), max_size=3).map(tuple)
 @given(
     st.lists(rationals, min_size=4, max_size=4, unique=True).map(sorted), rationals.filter(lambda eps: eps > 0), failing
 )
-def test_refutations(numbers: list[Fraction], eps: Fraction, intervals: tuple[FailureInterval, ...]) -> None:
+def test_refutations(numbers: list[Fraction], eps: Fraction, intervals: tuple[EpsSpan, ...]) -> None:
     found = Counterexample(eps, (numbers[0], numbers[1]), (numbers[2], numbers[3]))
     decision = Decision(Verdict.INACCURATE, FORM, found, intervals)
     assert read_decision(decision_text(decision), FORM) == decision

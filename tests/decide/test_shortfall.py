@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import dipc
 from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient
 from dipc.algebra.limits import Limits, Undecided
-from dipc.decide.obligation import FailureInterval, Verdict, decide_cells, failing_intervals
+from dipc.decide.obligation import EpsSpan, Verdict, decide_cells, failing_intervals
 from dipc.questions.report import RowResult
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
@@ -40,7 +40,7 @@ def encloses(pair: tuple[Fraction, Fraction] | None, truth: mpmath.mpf) -> bool:
 
 def failing(
     bound: ClosedForm, beta: ClosedForm, interval: Interval, digits: int, limits: Limits | None = None
-) -> tuple[FailureInterval, ...]:
+) -> tuple[EpsSpan, ...]:
     limits = limits or Limits()
     form = PiecewiseForm(beta.value)
     return failing_intervals([decide_cells(bound.value, form, interval, limits)], digits, limits)
@@ -199,7 +199,7 @@ def test_planted_ends_are_found_to_the_digits_asked_for(case: Planted, digits: i
             assert inside
 
 
-def _inside(interval: FailureInterval) -> Fraction | None:
+def _inside(interval: EpsSpan) -> Fraction | None:
     low = interval.start.high
     assert low is not None
     if interval.end.high is None:
@@ -207,7 +207,7 @@ def _inside(interval: FailureInterval) -> Fraction | None:
     return (low + interval.end.low) / 2 if low < interval.end.low else None
 
 
-def _surely_inside(interval: FailureInterval, eps: Fraction) -> bool:
+def _surely_inside(interval: EpsSpan, eps: Fraction) -> bool:
     assert interval.start.high is not None
     return interval.start.high < eps and (interval.end.high is None or eps < interval.end.low)
 

@@ -10,7 +10,7 @@ import pytest
 import dipc
 from dipc.algebra.exppoly import ClosedForm, ExpPoly
 from dipc.cli.main import run
-from dipc.decide.obligation import Counterexample, EndPoint, FailureInterval, Verdict
+from dipc.decide.obligation import Counterexample, EndPoint, EpsSpan, Verdict
 from dipc.outcome.outcome import Line, Look, render, render_parts
 from dipc.outcome.rows import failing_text, interrupted, row_parts, verdict_line
 from dipc.outcome.words import Statement, all_of
@@ -53,7 +53,7 @@ def bad(number: int, shortfall: str = "1/4") -> RowResult:
         number,
         Verdict.INACCURATE,
         counterexample=Counterexample(Fraction(17, 10), (HALF, HALF), (required, required)),
-        failing=(FailureInterval(point("0"), INFINITY),),
+        failing=(EpsSpan(point("0"), INFINITY),),
     )
 
 
@@ -213,11 +213,11 @@ def test_pages_keep_their_width(width: int) -> None:
     ],
 )
 def test_failure_sets(ends: list[tuple[EndPoint, EndPoint]], shown: str) -> None:
-    assert failing_text([FailureInterval(*pair) for pair in ends]) == shown
+    assert failing_text([EpsSpan(*pair) for pair in ends]) == shown
 
 
 def test_many_failure_intervals_are_cut_short() -> None:
-    many = [FailureInterval(point(str(k)), point(f"{2 * k + 1}/2")) for k in range(10)]
+    many = [EpsSpan(point(str(k)), point(f"{2 * k + 1}/2")) for k in range(10)]
     assert failing_text(many).endswith(" ∪ 4 more intervals")
 
 

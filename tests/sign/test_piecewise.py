@@ -20,7 +20,7 @@ from dipc.algebra.parametric import Parametric
 from dipc.claims.claim import ClaimOptions, resolve_claim
 from dipc.claims.expression import ClaimExpression
 from dipc.claims.table import read_table
-from dipc.decide.obligation import FailureInterval
+from dipc.decide.obligation import EpsSpan
 from dipc.questions.report import RowResult
 from dipc.sign.chart import RegionEnd
 from dipc.sign.interval import Interval
@@ -47,7 +47,7 @@ def form(text: str, *intervals: Interval) -> PiecewiseForm:
     return PiecewiseForm(value)
 
 
-def ends(interval: FailureInterval) -> tuple[float, float | None]:
+def ends(interval: EpsSpan) -> tuple[float, float | None]:
     return float(interval.start.high or 0), None if interval.end.high is None else float(interval.end.high)
 
 
