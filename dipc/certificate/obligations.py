@@ -26,8 +26,7 @@ from dipc.measure.event import Event, Noise
 from dipc.measure.measure import Bound, Measurer
 from dipc.measure.polyhedral import independent_parts
 from dipc.noise.law import Measure
-from dipc.sign.chart import Analysis, Fails, Holds, SignChart, analyze, decide_nonnegative, sign_chart
-from dipc.sign.chart import Decision as SignDecision
+from dipc.sign.chart import Analysis, Fails, Holds, SignChart, SignDecision, analyze, decide_nonnegative, sign_chart
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm, proved_quotient
 from dipc.sign.polynomial import normal_form

@@ -21,12 +21,12 @@ from dipc.sign.chart import (
     FailureRegion,
     Holds,
     RegionEnd,
+    SignDecision,
     arrange,
     decide_nonnegative,
     sign_at,
     simplest_in_gap,
 )
-from dipc.sign.chart import Decision as SignDecision
 from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.piecewise import BetaForm, FormCell, PiecewiseForm
 from dipc.sign.roots import Root, refine

@@ -493,10 +493,10 @@ class Fails:
     analysis: Analysis | None
 
 
-Decision = Holds | Fails
+SignDecision = Holds | Fails
 
 
-def decide_nonnegative(f: ExpPoly, interval: Interval, limits: Limits | None = None) -> Decision:
+def decide_nonnegative(f: ExpPoly, interval: Interval, limits: Limits | None = None) -> SignDecision:
     """Return Holds if `f` >= 0 at all eps of `interval`, else Fails; both have a proof.
 
     Raises LimitReached if `limits` do not suffice.
@@ -540,7 +540,7 @@ def is_nowhere_negative(value: Closed, intervals: Iterable[Interval], limits: Li
     return all(isinstance(decide_nonnegative(numerator, interval, limits), Holds) for interval in intervals)
 
 
-def _decide_point(form: NormalForm, interval: Interval, budget: DecisionBudget) -> Decision:
+def _decide_point(form: NormalForm, interval: Interval, budget: DecisionBudget) -> SignDecision:
     eps = interval.lower
     sign = sign_of_form(form, eps, budget)
     if sign >= 0:

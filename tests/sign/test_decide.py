@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits
-from dipc.sign.chart import Analysis, Decision, Fails, Holds, decide_nonnegative, sign_chart
+from dipc.sign.chart import Analysis, Fails, Holds, SignDecision, decide_nonnegative, sign_chart
 from dipc.sign.interval import Interval
 from dipc.sign.roots import Root
 from tests.sign.oracle import sign
@@ -16,7 +16,7 @@ from tests.sign.strategies import EPS, Planted, e, exp_polys, planted, small_rat
 POSITIVE = Interval.POSITIVE
 
 
-def decide(f: ExpPoly, interval: Interval = POSITIVE) -> Decision:
+def decide(f: ExpPoly, interval: Interval = POSITIVE) -> SignDecision:
     """The decision, checked by independent means."""
     decision = decide_nonnegative(f, interval)
     match decision:
@@ -63,7 +63,7 @@ def ends(value: Fraction | Root | None) -> tuple[Fraction | None, Fraction | Non
     return value, value
 
 
-def verdicts(f: ExpPoly) -> tuple[type[Decision], type[Decision]]:
+def verdicts(f: ExpPoly) -> tuple[type[SignDecision], type[SignDecision]]:
     return type(decide(f)), type(decide(-f))
 
 
