@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import reduce
 from heapq import heappop, heappush
 
+from dipc.algebra.graph import Dominators
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.chain import Chain, ExitState, Leaves, Transitions
 from dipc.chain.flow import Flow, analyze, trapped_fault
@@ -66,41 +67,6 @@ from dipc.text.program import CoreProgram
 
 _MOST_LEAVES = 2000
 _MOST_BOUNDS = 300
-
-
-class Dominators:
-    """The dominators of the states of a growing chain: the states that every path to a state passes.
-
-    A state may get successors only after all edges to this state were added.
-    """
-
-    def __init__(self, first: int) -> None:
-        self._parent: dict[int, int] = {first: first}
-        #: A dominator further up. With these, each dominator is found in a logarithmic number of steps (Myers 1983).
-        self._jump: dict[int, int] = {first: first}
-        self._depth: dict[int, int] = {first: 0}
-
-    def connect(self, source: int, goal: int) -> None:
-        known = self._parent.get(goal)
-        parent = source if known is None else self.common(known, source)
-        jump = self._jump[parent]
-        even = self._depth[parent] - self._depth[jump] == self._depth[jump] - self._depth[self._jump[jump]]
-        self._parent[goal] = parent
-        self._jump[goal] = self._jump[jump] if even else parent
-        self._depth[goal] = self._depth[parent] + 1
-
-    def common(self, left: int, right: int) -> int:
-        """Return the last state that every path to `left` and every path to `right` passes."""
-        parent, jump, depth = self._parent, self._jump, self._depth
-        if depth[left] < depth[right]:
-            left, right = right, left
-        while depth[left] > depth[right]:
-            left = jump[left] if depth[jump[left]] >= depth[right] else parent[left]
-        while left != right:
-            # States of one depth jump equally far.
-            up = parent if jump[left] == jump[right] else jump
-            left, right = up[left], up[right]
-        return left
 
 
 #: The indices of x and of y in a `Difference`, which is a bound x - y >= w.

@@ -9,6 +9,7 @@ from itertools import pairwise, product
 from math import ceil, floor, prod
 from typing import assert_never
 
+from dipc.algebra.graph import Dominators
 from dipc.algebra.limits import NotApplicable
 from dipc.chain.state import (
     NOTHING_KNOWN,
@@ -314,9 +315,7 @@ def _decided(
     """
     everything = slot_set(range(len(program.slots)))
     before: dict[int, list[int]] = {entry: []}
-    #: The last label that every path to a label passes, and the number of labels that every path to it passes.
-    passed: dict[int, int] = {entry: entry}
-    depth: dict[int, int] = {entry: 0}
+    dominators = Dominators(entry)
     result = [0] * (len(successors) + 1)
     result[entry] = everything
     for label in range(entry, len(successors) + 1):
@@ -324,11 +323,6 @@ def _decided(
         if ways is None:
             continue
         if ways:
-            last = ways[0]
-            for way in ways[1:]:
-                while last != way:
-                    last, way = (passed[last], way) if depth[last] >= depth[way] else (last, passed[way])
-            passed[label], depth[label] = last, depth[last] + 1
             result[label] = everything
             for way in ways:
                 match program.instructions[way]:
@@ -337,9 +331,11 @@ def _decided(
                     case _:
                         result[label] &= result[way] & ~writes[way]
             if len(ways) > 1:
+                last = dominators.above(label)
                 result[label] &= ~_written_by_chance(program, before, label, last, result, reads, writes)
         for goal in successors[label] if label < len(successors) else ():
             before.setdefault(goal, []).append(label)
+            dominators.connect(label, goal)
     return tuple(result)
 
 

@@ -17,6 +17,7 @@ from dipc.text import core as operations
 from dipc.text.ast import COMPARED
 from dipc.text.core import (
     AffineExpr,
+    AnyExpr,
     Apply,
     Branch,
     Const,
@@ -134,7 +135,7 @@ def _refused(_: _Values) -> int:
 # --- expressions -------------------------------------------------------------------------------------
 
 
-def _computed(expr: DomExpr | AffineExpr | LinearComparison) -> Callable[[_Values], Value]:
+def _computed(expr: AnyExpr) -> Callable[[_Values], Value]:
     match expr:
         case AffineExpr():
             return summed_form(expr)

@@ -33,6 +33,7 @@ from dipc.text import core as operations
 from dipc.text.ast import COMPARED
 from dipc.text.core import (
     AffineExpr,
+    AnyExpr,
     Apply,
     Branch,
     Const,
@@ -296,7 +297,7 @@ class _RunOfAll:
 
     # --- expressions ----------------------------------------------------------------------------------
 
-    def value(self, expr: DomExpr | AffineExpr | LinearComparison, inputs: int) -> _ByValue:
+    def value(self, expr: AnyExpr, inputs: int) -> _ByValue:
         match expr:
             case AffineExpr():
                 return self._sum(expr, inputs)

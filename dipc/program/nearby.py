@@ -26,8 +26,8 @@ from dipc.program.metric import Norm, Point
 from dipc.text.ast import COMPARED, BaseType, CompareOp
 from dipc.text.core import (
     AffineExpr,
+    AnyExpr,
     Branch,
-    DomExpr,
     Jump,
     LinearComparison,
     Store,
@@ -114,9 +114,7 @@ class NearbyRun:
             after[slot] = tuple(dict.fromkeys((*kept, *assigned)))
         return after
 
-    def _results(
-        self, expr: DomExpr | AffineExpr | LinearComparison, values: Sequence[SlotValue]
-    ) -> tuple[Value | Affine, ...]:
+    def _results(self, expr: AnyExpr, values: Sequence[SlotValue]) -> tuple[Value | Affine, ...]:
         match expr:
             case LinearComparison(difference, op):
                 return self._outcomes(difference, op, values)

@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import assert_never
 
+from dipc.algebra.graph import Dominators
 from dipc.algebra.limits import NotApplicable
 from dipc.chain.flow import Flow
 from dipc.chain.step import is_never
@@ -33,6 +34,7 @@ from dipc.text import core as operations
 from dipc.text.ast import BaseType, CompareOp, Role
 from dipc.text.core import (
     AffineExpr,
+    AnyExpr,
     Apply,
     Branch,
     Const,
@@ -566,7 +568,7 @@ class SymbolicRun:
                     if truth is not None:
                         label = flow.landing[then if truth else otherwise]
                         continue
-                    meet = self._meets[label]
+                    meet = self._meets.above(label)
                     one = self._executed(flow.landing[then], meet, dict(values), depth + 1)
                     other = self._executed(flow.landing[otherwise], meet, values, depth + 1)
                     values, label = self._merge(condition, one, other), meet
@@ -644,7 +646,7 @@ class SymbolicRun:
             raise NotApplicable(f"`{self._slots[slot].name}` may not be an integer")
         return node
 
-    def _expression(self, expr: DomExpr | AffineExpr | LinearComparison, values: _Values) -> Node:
+    def _expression(self, expr: AnyExpr, values: _Values) -> Node:
         match expr:
             case AffineExpr(terms, constant):
                 return linear(self.table, terms, constant, lambda each: self._read(each, values))
@@ -724,24 +726,13 @@ def domain_range(slot: Slot) -> ValueRange:
     return _ANY
 
 
-def _meeting_places(flow: Flow) -> dict[int, int]:
-    """Return, for each label of `flow`, the first later label through which every path to the exit leads.
+def _meeting_places(flow: Flow) -> Dominators:
+    """Return the dominators of the labels of `flow` against the direction of its steps, from the exit on.
 
-    This is the post-dominator of the label.
+    `above` of a label is the first later label through which every path from it to the exit leads.
     """
-    after: dict[int, int] = {flow.exit_label: flow.exit_label}
+    result = Dominators(flow.exit_label)
     for label in range(flow.exit_label - 1, -1, -1):
-        goals = flow.successors[label]
-        if not goals:
-            after[label] = flow.exit_label
-            continue
-        meet = goals[0]
-        for goal in goals[1:]:
-            other = goal
-            while meet != other:
-                if meet < other:
-                    meet = after[meet]
-                else:
-                    other = after[other]
-        after[label] = meet
-    return after
+        for goal in flow.successors[label] or (flow.exit_label,):
+            result.connect(goal, label)
+    return result

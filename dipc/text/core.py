@@ -228,6 +228,10 @@ class LinearComparison:
     op: CompareOp
 
 
+#: An expression of any type; a linear form and a comparison of reals or ints are not parts of other expressions.
+AnyExpr = DomExpr | AffineExpr | LinearComparison
+
+
 @frozen
 class Store:
     """The instruction that gives the variable `target` the value of an expression.
@@ -237,7 +241,7 @@ class Store:
     """
 
     target: Reference
-    value: DomExpr | AffineExpr | LinearComparison
+    value: AnyExpr
     span: Span
 
 

@@ -6,8 +6,8 @@ import networkx as nx
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dipc.algebra.graph import Dominators
 from dipc.chain.chain import Leaves, Transitions
-from dipc.chain.explore import Dominators
 
 
 @given(st.data(), st.integers(2, 30))

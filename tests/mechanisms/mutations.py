@@ -10,6 +10,7 @@ from typing import Any
 from dipc.text.ast import CompareOp
 from dipc.text.core import (
     AffineExpr,
+    AnyExpr,
     Apply,
     Branch,
     Const,
@@ -59,7 +60,7 @@ def mutants(core: CoreProgram) -> Iterator[tuple[str, CoreProgram]]:
             yield kind, replace(core, instructions=instructions)
 
 
-def _values(core: CoreProgram, value: DomExpr | AffineExpr | LinearComparison) -> Iterator[tuple[str, Any]]:
+def _values(core: CoreProgram, value: AnyExpr) -> Iterator[tuple[str, Any]]:
     match value:
         case LinearComparison(difference, op):
             for other_op in _COMPARED[op]:

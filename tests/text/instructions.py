@@ -9,6 +9,7 @@ from typing import assert_never
 from dipc.text.core import (
     ZERO,
     AffineExpr,
+    AnyExpr,
     Apply,
     Branch,
     Const,
@@ -64,7 +65,7 @@ def show_instruction(instruction: Instruction, program: CoreProgram) -> str:
             assert_never(instruction)
 
 
-def _value(expr: DomExpr | AffineExpr | LinearComparison) -> str:
+def _value(expr: AnyExpr) -> str:
     """An expression; a comparison has the terms with positive factors on its left side, and all else on the right."""
     match expr:
         case LinearComparison(difference, op):

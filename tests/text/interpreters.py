@@ -14,6 +14,7 @@ from fractions import Fraction
 from dipc.text import ast
 from dipc.text.core import (
     AffineExpr,
+    AnyExpr,
     Apply,
     Branch,
     Const,
@@ -213,7 +214,7 @@ class CoreRun:
             if loops > 3 * STEPS:
                 raise Fault("steps")
 
-    def computed(self, expr: DomExpr | AffineExpr | LinearComparison) -> Value:
+    def computed(self, expr: AnyExpr) -> Value:
         if isinstance(expr, LinearComparison):
             return COMPARE[expr.op.value](self.affine(expr.difference), 0)
         return self.affine(expr) if isinstance(expr, AffineExpr) else self.value(expr)
