@@ -318,17 +318,16 @@ class CellDecision:
 
 @frozen
 class DecisionInCells:
-    """A proved decision of Pr >= 1 - beta on `interval`.
+    """A proved decision of Pr >= 1 - beta on an interval.
 
     - `cells` has a decision for each cell, an interval on which beta is one closed form.
     - `witness`: None if the claim holds on the whole interval, else an eps with Pr < 1 - beta, as simple as possible.
     - `failures` are all maximal intervals with Pr < 1 - beta, or None past a limit.
 
-    The decision on a cell may say that the claim fails although it holds on `interval`: the function of the cell is
+    The decision on a cell may say that the claim fails although it holds on the interval: the function of the cell is
     then negative only just outside the cell.
     """
 
-    interval: Interval
     cells: tuple[CellDecision, ...]
     witness: Fraction | None
     failures: tuple[Failure, ...] | None = ()
@@ -352,12 +351,12 @@ def decide_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, l
     """
     cells = tuple([_decided(probability, beta, cell, limits) for cell in beta.cells(interval, limits)])
     if all(isinstance(decision.decision, Holds) for decision in cells):
-        return DecisionInCells(interval, cells, witness=None)
+        return DecisionInCells(cells, witness=None)
     if len(cells) == 1 and isinstance(only := cells[0].decision, Fails):
         inside = only.witness if interval.is_point else simplest_between(interval.lower, interval.upper)
         numerator, denominator = cells[0].obligation, cells[0].denominator
         failing = [(SlackCell(*ends, numerator, denominator, inside),) for ends in only.regions]
-        return DecisionInCells(interval, cells, only.witness, tuple(failing))
+        return DecisionInCells(cells, only.witness, tuple(failing))
     functions = list(beta.conditions())
     functions += [decision.obligation for decision in cells if not decision.obligation.is_zero()]
     try:
@@ -367,13 +366,13 @@ def decide_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, l
         witness = next((eps for eps in outside if _fails_at(probability, beta, eps, limits)), None)
         if witness is None:
             raise
-        return DecisionInCells(interval, cells, witness, None)
+        return DecisionInCells(cells, witness, None)
     fails = [_fails_at(probability, beta, sample, limits) for sample in arrangement.samples]
     if not any(fails):
-        return DecisionInCells(interval, cells, witness=None)
+        return DecisionInCells(cells, witness=None)
     witness = _simplest_witness(probability, beta, arrangement, fails, limits)
     every = failures(probability, beta, arrangement, functions, limits)
-    return DecisionInCells(interval, cells, witness, tuple(every))
+    return DecisionInCells(cells, witness, tuple(every))
 
 
 def failing_regions(

@@ -74,7 +74,7 @@ def claim_scope(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits)
     def rescaled(end: EndPoint) -> EndPoint:
         return EndPoint(end.low / scale, None if end.high is None else end.high / scale, end.included)
 
-    where = [EpsSpan(rescaled(failing.start), rescaled(failing.end)) for failing in scope.where]
+    where = [EpsSpan(rescaled(span.start), rescaled(span.end)) for span in scope.where]
     return replace(scope, where=tuple(where))
 
 
@@ -115,17 +115,17 @@ def holds_in_scope(bound: ClosedForm, beta: BetaForm, intervals: tuple[Interval,
     scope = claim_scope(beta, intervals, limits)
     if scope.reason is not None:
         return False
-    parts = [[part for interval in intervals if (part := _around(failing, interval))] for failing in scope.where]
+    parts = [[part for interval in intervals if (part := _around(span, interval))] for span in scope.where]
     assert all(parts), "the scope is in the intervals"
     return all(holds_in_cells(bound.value, beta, part, limits) for each in parts for part in each)
 
 
-def _around(failing: EpsSpan, interval: Interval) -> Interval | None:
-    """Return a part of `interval` that contains all points of `failing` in the interval, or None if there are none.
+def _around(span: EpsSpan, interval: Interval) -> Interval | None:
+    """Return a part of `interval` that contains all points of `span` in the interval, or None if there are none.
 
-    Its lower end may be smaller than that of `failing`: a number with fewer digits.
+    Its lower end may be smaller than that of `span`: a number with fewer digits.
     """
-    low, high = failing.start.low, failing.end.high
+    low, high = span.start.low, span.end.high
     if low > interval.lower:
         exponent = low.numerator.bit_length() - low.denominator.bit_length() - _SCOPE_BITS
         unit = Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
@@ -147,11 +147,11 @@ def join_scopes(all_of: Iterable[ClaimScope]) -> ClaimScope:
         key=lambda interval: (interval.start.low, interval.end.low),
     )
     merged: list[EpsSpan] = []
-    for failing in stretches:
-        if merged and _meet(merged[-1].end, failing.start):
+    for span in stretches:
+        if merged and _meet(merged[-1].end, span.start):
             before = merged.pop()
-            failing = EpsSpan(_earlier_start(before.start, failing.start), _later_end(before.end, failing.end))
-        merged.append(failing)
+            span = EpsSpan(_earlier_start(before.start, span.start), _later_end(before.end, span.end))
+        merged.append(span)
     return ClaimScope(tuple(merged), reason)
 
 
