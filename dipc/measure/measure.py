@@ -80,12 +80,12 @@ _SystemParts = tuple[list[TreeShape], list[tuple[int, ...]]]
 
 @dataclass(slots=True)
 class _Budget:
-    left: int
     limit: int
+    spent: int = 0
 
     def spend(self, depth: int) -> None:
-        self.left -= 1
-        if self.left < 0 or depth > _DEEPEST_SPLIT:
+        self.spent += 1
+        if self.spent > self.limit or depth > _DEEPEST_SPLIT:
             raise LimitReached("trees", f"the constraints split into more than {self.limit} orderings of the noises")
 
 
@@ -162,7 +162,7 @@ class Measurer:
         if system is None:
             return None
         shapes, cyclic = self._parts_of(system)
-        budget = _Budget(self.limits.trees, self.limits.trees)
+        budget = _Budget(self.limits.trees)
         trees = [shape.canonical(system.means, system.lower, system.unit) for shape in shapes]
         if any(tree.whole and terms_of_integers(tree) > MOST_OF_INTEGERS for tree in trees):
             with suppress(OutsideFragment):
@@ -254,7 +254,7 @@ class Measurer:
         system = shape.system(event)
         if system is None:
             return ExpPoly.ZERO
-        return self._system(system, _Budget(self.limits.trees, self.limits.trees), 0)
+        return self._system(system, _Budget(self.limits.trees), 0)
 
     def _system(self, system: DifferenceSystem, budget: _Budget, depth: int) -> Closed:
         """Return the probability of `system`.
