@@ -131,8 +131,8 @@ s*eps and (1 - s)*eps. dipc minimizes one number, the objective:
 \b
 dipc guesses the best values of the constants, computes their objective
 exactly, and proves that no other values are better by more than --tolerance.
-The proof covers only values for which each rate is at least 1/50 of its
-largest value in the given ranges. If the proof takes too long, the answer
+The proof covers only those values of the constants for which no rate of noise
+is below 1/50 of the largest value that this rate has in the given ranges. If the proof takes too long, the answer
 says how much better other values may be, or that these values are the best
 of those tried.
 `dipc verify` cannot check the answer.
@@ -227,8 +227,9 @@ Examples:
   dipc solve sparse.dip --inputs all --for alpha --beta 1/10
 
 \b
-The claim is the same as in `dipc check`. It has to hold for every eps of
---eps, except with --for eps. --for says what to find:
+The claim is that of `dipc check`. With --error, it bounds the expected error
+instead. It has to hold for every eps of --eps, except with --for eps. --for says
+what to find:
   eps    the exact set of eps at which the claim holds, and the least of them
   alpha  the least alpha for which the claim holds at all rows with dd > alpha
          (with --inputs all: t/eps for a number t)
@@ -258,7 +259,7 @@ Exit codes: 0 solved, 1 proved to have no solution, 2 bad input,
     "-j,--jobs --cache --dask --quiet,-q"
 )
 def solve(**given: Any) -> ExitCode:
-    """Find for which eps, alpha, beta, gamma or constant a claim holds, or the largest expected error.
+    """Find the eps, alpha, beta, gamma or program constant for which a claim holds, or the largest expected error.
 
     A row is an input that you list, in TABLE.csv or with --inputs. The claim has to hold at every row. The answer is
     exact, or lies between two numbers: the claim is proved for one and refuted for the other. If the claim holds for

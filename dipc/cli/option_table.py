@@ -88,9 +88,15 @@ OPTIONS: dict[str, _Settings] = {
     ),
     "--alpha~error": _text("The alpha that the claim mentions.", "VALUE|dd"),
     "--gamma": _text(
-        "The allowed error of real and int outputs; 0 by default. free: make the claim for every gamma > 0.", "VALUE"
+        "The allowed error of real and int outputs. By default that of the program's claim, or 0 if the program has "
+        "none. free: make the claim for every gamma > 0.",
+        "VALUE",
     ),
-    "--gamma~number": _text("The allowed error of real and int outputs; 0 by default.", "VALUE"),
+    "--gamma~number": _text(
+        "The allowed error of real and int outputs. By default that of the program's claim, or 0 if the program has "
+        "none.",
+        "VALUE",
+    ),
     "--gamma~output": _text(
         "The allowed distance of real and int outputs from --output; 0 by default.", "VALUE", "gamma_text"
     ),
@@ -111,8 +117,8 @@ OPTIONS: dict[str, _Settings] = {
         required=True,
     ),
     "--adjacent~tune": _text(
-        "Compare the values of --vary at equal privacy: multiply the objective by the privacy constant K for this "
-        "adjacency, such as linf:1 (see below).",
+        "Compare the values of --vary at equal privacy: minimize the number times K, the least constant for which the "
+        "program is K*eps-private for this adjacency, such as linf:1.",
         "ADJACENCY",
     ),
     "--adjacent~solve": _text(
@@ -142,8 +148,8 @@ OPTIONS: dict[str, _Settings] = {
         "Find the largest Renyi divergence of order A, or of each order from A to B, at one eps; needs --at.", "A|A..B"
     ),
     "--rho": _flag(
-        "Find the least rho for which the program satisfies rho-zero-concentrated differential privacy (rho-zCDP) for "
-        "every eps."
+        "Find, as a function of eps, the least rho for which the program satisfies rho-zero-concentrated differential "
+        "privacy (rho-zCDP)."
     ),
     "--compose": _count(
         "Ask about the outputs of N independent runs together. If a run depends on earlier runs, write all the runs "
@@ -165,7 +171,7 @@ OPTIONS: dict[str, _Settings] = {
     ),
     "--for": _text("What to find; see below.", "eps|alpha|beta|gamma|error|NAME|RANGE", "wanted"),
     "--for~tune": _word(
-        "The number to minimize (see below); by default alpha, which is minimized as alpha*eps.",
+        "The number to minimize (see below). By default alpha, as alpha*eps; if --alpha gives a number, eps.",
         "alpha gamma eps",
         to="wanted",
     ),
@@ -240,8 +246,8 @@ OPTIONS: dict[str, _Settings] = {
         "Significant digits of decimals in JSON; 20 by default. Text shows at most 10.", "N", 1, 1000
     ),
     "--classes/--no-classes": {
-        "help": "If permuting the values of an input changes nothing, put the permuted inputs in one class, and decide "
-        "the class once. By default, dipc does so where this saves time.",
+        "help": "Decide inputs that differ only in the order of their values once, if the claim is the same for every order. "
+        "By default, dipc does so where this saves time.",
         "to": "classes",
         "default": None,
     },

@@ -133,7 +133,7 @@ class Output:
         write_diagnostics(outcome.warnings)
         self._write(outcome)
         if self.target is not None:
-            self._say(f"{outcome.line} (written to {self.target})")
+            self._say(f"{outcome.line} (answer written to {self.target})")
         return ExitCode(outcome.standing.value)
 
     def _write(self, outcome: Outcome) -> None:

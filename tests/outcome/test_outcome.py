@@ -170,7 +170,7 @@ def test_each_command_says_where_an_answer_went(
     first = target.read_text(encoding="utf-8").splitlines()[0]
     assert out == ""
     assert err.startswith(first)
-    assert err.endswith(f" (written to {target})\n")
+    assert err.endswith(f" (answer written to {target})\n")
     assert run([command, str(program), *more, "-o", str(target), "-q"]) == 0
     assert capsys.readouterr() == ("", "")
 
