@@ -246,8 +246,8 @@ OPTIONS: dict[str, _Settings] = {
         "Significant digits of decimals in JSON; 20 by default. Text shows at most 10.", "N", 1, 1000
     ),
     "--classes/--no-classes": {
-        "help": "Decide inputs that differ only in the order of their values once, if the claim is the same for every order. "
-        "By default, dipc does so where this saves time.",
+        "help": "Decide inputs that differ only in the order of their values once, if the claim is the same for every "
+        "order. By default, dipc does so where this saves time.",
         "to": "classes",
         "default": None,
     },

@@ -38,7 +38,8 @@ def test_a_result_goes_to_a_file_and_only_there(dipc: Dipc, tmp_path: Path) -> N
     done = dipc("check", SPARSE, TABLE, "--format", "json", "-o", "result.json")
     assert done.stdout == ""
     assert done.stderr == (
-        "accurate: all 27 rows, 13 of them vacuously (beta ≥ 1), for every eps in (0, ∞) (answer written to result.json)\n"
+        "accurate: all 27 rows, 13 of them vacuously (beta ≥ 1), for every eps in (0, ∞) "
+        "(answer written to result.json)\n"
     )
     assert (tmp_path / "result.json").read_text() == plain.stdout
     assert json.loads(plain.stdout)["verdict"] == "accurate"
