@@ -202,30 +202,6 @@ def _candidates_from(
     return found
 
 
-def _cost_of_pivots(
-    every: Sequence[AlignedExit],
-    within: Neighborhood,
-    program: Program,
-    joined: Sequence[Sequence[Halfspace]] | None = None,
-) -> Fraction:
-    """Return an upper bound of the loss, in multiples of eps, by pivots: noises whose shift depends on other noises.
-
-    `every` has the exits of `program`. Exits that give the same finite outputs and draw noises of the same laws must
-    share one pivot. Raises OutsideFragment if they have none. Inputs are adjacent by `within`. `joined` has systems of
-    half-spaces, one of which each pair of inputs satisfies; None for the systems that `requires` implies.
-    """
-    alike: dict[Hashable, list[AlignedExit]] = {}
-    for each in every:
-        alike.setdefault(each.likeness, []).append(each)
-    most = _ZERO
-    for exits in alike.values():
-        cost = _pivoted(exits, within, program, joined)
-        if cost is None:
-            raise OutsideFragment(COMPARED_WITHOUT_NOISE)
-        most = max(most, cost)
-    return most
-
-
 def bounds_in_box(original: Program, box: Clipped, within: Neighborhood, engine: Engine) -> LossBounds:
     """Return bounds of the loss of `original`, a program that clips its inputs to a `box`.
 
