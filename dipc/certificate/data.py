@@ -235,7 +235,7 @@ def has_closed_forms(program: CoreProgram) -> bool:
 
 
 #: The reason for a decision by Taylor polynomials in ball arithmetic, which the checker cannot repeat.
-NOT_EXPANDED = "the closed form of its probability is too long to be written out"
+NOT_EXPANDED = "the closed form of the probability is too long to be written out"
 
 #: The reason for a union bound whose rates or beta differ for each number of queries.
 IN_ANOTHER_UNIT = "rates or exponents depend on the number of queries in a way that the checker does not follow"
@@ -246,10 +246,12 @@ BY_A_CONSTANT = (
 )
 
 #: The reason for a proof for all values of the totals of the queries.
-BY_TOTALS = "it is proved for all values of the totals that the program reads, which the checker does not follow"
+BY_TOTALS = "the proof covers all values of the totals that the program reads, which the checker does not follow"
 
 #: The reason for a union bound with normal noise.
-OVER_NORMAL_NOISE = "it is a sum of probabilities over normal noise, which the checker only follows for single numbers"
+OVER_NORMAL_NOISE = (
+    "the bound is a sum of probabilities over normal noise, which the checker follows only for single numbers"
+)
 
 
 #: A placeholder for the fields in which rows with one outcome differ; no program contains this character.

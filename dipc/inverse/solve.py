@@ -963,7 +963,9 @@ def release_intervals(
     outputs = tuple([slot.name for slot in core.output_slots if slot.is_symbolic])
     if not outputs or not core.has_product_distance or core.side is not None:
         what = (
-            f"`{core.name}` does not release a number" if not outputs else "its `metric` block defines its own distance"
+            f"`{core.name}` does not release a number"
+            if not outputs
+            else f"the `metric` block of `{core.name}` defines its own distance"
         )
         note = "an interval is about real and int outputs, by their distance from the exact answer"
         raise bad_input("E1030", f"{what}, so there is no number for an interval to surround", note)

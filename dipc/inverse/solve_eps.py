@@ -103,8 +103,8 @@ def _compare_crossings(first: Place, second: Place, limits: Limits) -> int:
         near = one.low
     raise LimitReached(
         None,
-        f"it was not decided which of two ends near eps = {float(near):.12g} comes first; the claim holds on intervals "
-        "with these ends",
+        f"the claim holds on intervals with two ends near eps = {float(near):.12g}, and it was not decided "
+        "which of them comes first",
     )
 
 

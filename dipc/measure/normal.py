@@ -853,8 +853,8 @@ def values_of(event: Event) -> tuple[Sequence[Spread], _Rows, Real, bool]:
     }
     if len(kinds) > 1:
         raise OutsideFragment(
-            "Gaussian noises are compared whose standard deviations have a ratio that is irrational or depends on eps, "
-            "which is not covered"
+            "Gaussian noise is compared with noise whose scale differs by a factor that is irrational or depends "
+            "on eps, which is not covered"
         )
     ((unit, fixed),) = kinds
     return *_merged(event), unit, fixed

@@ -192,7 +192,10 @@ _ENOUGH = 20
 _LONGEST_SUM = 60
 _SUM_NOTE = "the weights of a `{}` must sum to 1 for every eps > 0: divide each by their sum, or mend one of them"
 _FIX = f"where the weights are rational at one eps, {FIX_EPS}"
-_RANGE = 'where they are probabilities only for some eps, ask about these: `--eps "(0, 1)"`, `claim { eps: (0, 1); }`'
+_RANGE = (
+    "if the weights are probabilities only for some values of eps, ask about these values: "
+    '`--eps "(0, 1)"`, `claim { eps: (0, 1); }`'
+)
 
 
 @frozen

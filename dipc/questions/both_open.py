@@ -70,7 +70,7 @@ _BELOW_INTEGERS = tuple(number - Fraction(1, 4096) for number in (1, 2))
 
 _BEYOND = "alpha and gamma are both left open, but the checker derives bounds for one distance at a time"
 _NO_SUM = "beta is neither a function of alpha*eps plus one of gamma*eps nor a function of min(alpha, gamma)*eps"
-_APART = "its finite outputs and its numbers are proved separately, but the checker derives one bound for all of them"
+_APART = "the finite outputs and the numbers are proved separately, but the checker derives one bound for all of them"
 
 
 class BothOpenCase(ClassCase):

@@ -1109,7 +1109,7 @@ class ClassCase:
         source = self.source
         if source.near is None or source.near.ideal.metric.core.same is None:
             return evidence
-        beyond = "its `metric` block treats different answers as the same, and the checker derives no bound for that"
+        beyond = "the `metric` block treats different answers as the same, and the checker derives no bound for that"
         return replace(evidence, unverified=evidence.unverified or beyond) if isinstance(evidence, Proof) else beyond
 
     def _established(self, proof: Proof) -> ClassResult:

@@ -203,7 +203,7 @@ SIMPLE: tuple[Rule, ...] = (LEAST_SLACKS, COMPLEMENT)
 UNITED: tuple[Rule, ...] = (LEAST_SLACKS, COMPLEMENT, CLAMPS, VERTICES, JOINT_TAILS, CORNERS)
 
 _NOT_DERIVED = "the checker does not derive this kind of bound"
-_ONE_BY_ONE = "it was proved separately for each integer distance"
+_ONE_BY_ONE = "each integer distance was proved separately"
 
 
 def is_simple(proof: Proof) -> bool:

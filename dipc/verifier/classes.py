@@ -230,7 +230,7 @@ def _halfspace(value: object) -> Guard:
         value, {"form": read.coefficients, "constant": read.rational, "step": read.rational}
     )
     if moving < 0:
-        raise Rejected("its step is negative")
+        raise Rejected("the step of a half-space is negative")
     terms = {ALPHA: -moving, **form}
     return Guard(tuple(sorted((i, c) for i, c in terms.items() if c)), constant, strict=False)
 

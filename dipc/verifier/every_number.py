@@ -798,7 +798,7 @@ def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], bud
         if not isinstance(theorem.ideal, Ideal):
             return theorem.ideal or "the program has no `ideal`"
         if theorem.ideal.integer_inputs:
-            return "it has inputs of type int"
+            return "the program has inputs of type int"
         try:
             bounds: Iterable[Total] = list(selection_totals(tree, parameter, theorem.machine, wanted, terms))
         except NotDerived:

@@ -194,7 +194,7 @@ def multiply(f: Ring, g: Ring, budget: Budget) -> Ring:
                 hashes.check(key)
             sums[key] = sums.get(key, 0) + c * d
         if len(sums) > MOST_TERMS:
-            raise Exhausted(f"it takes functions of more than {MOST_TERMS} terms")
+            raise Exhausted(f"checking takes functions of more than {MOST_TERMS} terms")
     unit *= other
     budget.spend(_STEPS_OF_A_TERM * len(sums), unit.bit_length())
     return {(k, Fraction(q, scale)): Fraction(c, unit) for (k, q), c in sums.items() if c}

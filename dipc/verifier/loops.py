@@ -369,7 +369,7 @@ class State:
         return typed(self.values), self.laws
 
 
-OTHER_CHOICE = "it draws something other than Laplace or one-sided noise"
+OTHER_CHOICE = "the program draws something other than Laplace or one-sided noise"
 
 #: A function from a state and an open comparison to the states that follow.
 Outcomes = Callable[[State, Guard], Sequence[State]]

@@ -102,7 +102,7 @@ def star_of(hanging: Hanging) -> Hub:
     others = {family for family, _ in laws} - normal
     if len(normal) > 1 or (others and normal != {Normal(fixed=False)}):
         raise NotDerived(
-            "Gaussian noise with and without eps in its deviation, or with different irrational factors, is compared"
+            "Gaussian noise is compared with noise whose scale differs by a factor that is irrational or depends on eps"
         )
     if others - {Family.LAPLACE}:
         raise NotDerived("Gaussian noise is compared with noise that is not Laplace noise")

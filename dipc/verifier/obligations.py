@@ -161,7 +161,7 @@ class Positive:
         try:
             return self._open[frozenset(function.items())]
         except KeyError:
-            raise Rejected("its denominator is missing from the list `positive`") from None
+            raise Rejected("a denominator is missing from the list `positive`") from None
 
     def why_any_open(self, *functions: Closed) -> str | None:
         """Return None if the denominators of all `functions` were shown to be positive, otherwise a reason why not."""

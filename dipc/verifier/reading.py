@@ -180,7 +180,7 @@ class Budget:
     def spend(self, operations: int, bits: int = 0) -> None:
         """Subtract the cost of `operations` on numbers of `bits` bits. Raises Exhausted if too little is left."""
         if bits > BITS:
-            raise Exhausted(f"it takes numbers of {bits} bits, more than {BITS}")
+            raise Exhausted(f"checking takes numbers of {bits} bits, more than {BITS}")
         # Products of long numbers cost approximately the square of their length, times a small constant.
         cost = operations * (1 + bits // 256 + (bits * bits >> 22))
         self.left -= cost

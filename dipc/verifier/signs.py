@@ -641,7 +641,7 @@ def _all_signs(value: object, function: Ring, within: Range, budget: Budget) -> 
                 budget.spend(10)
                 product = multiply(product, factor, budget)
             if evidence == "even" and multiplicity % 2:
-                raise Rejected("its multiplicity is odd, so its sign must be shown")
+                raise Rejected("the multiplicity is odd, so the sign of the factor must be shown")
             signs = None if evidence == "even" else factor_signs(factor, evidence, within, budget)
             result.append((multiplicity, signs))
     if product != function:
@@ -663,7 +663,7 @@ def _require_nonnegative(factors: Sequence[tuple[int, Signs | None]], *, strictl
     total = 1
     for number, (multiplicity, signs) in enumerate(factors, start=1):
         if (strictly or multiplicity % 2) and (signs is None or signs.roots):
-            what = "it is not shown to be different from 0" if strictly else "its sign changes"
+            what = "the factor is not shown to be different from 0" if strictly else "the sign of the factor changes"
             raise Rejected(what, f"factor {number}")
         if signs is not None and multiplicity % 2:
             total *= signs.left

@@ -540,7 +540,7 @@ class OfRows(OfAccuracy):
         try:
             alpha, gamma, beta = asked.terms(own, dd, budget)
         except (NotOneForm, *DERIVATION_ENDS) as error:
-            why = why_it_ends(error) if not isinstance(error, NotOneForm) else "its alpha is not a number"
+            why = why_it_ends(error) if not isinstance(error, NotOneForm) else "alpha is not a number"
             return Follows.OPEN, why, False
         if dd not in (None, "inf") and alpha is not None and asked.is_near(own, Fraction(str(dd)), alpha):
             return Follows.YES, "", False

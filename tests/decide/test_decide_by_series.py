@@ -402,7 +402,7 @@ def test_such_decisions_are_open_in_certificates(options: dict[str, Any]) -> Non
     if "inputs" not in options:
         assert not accepted.complete
         ((_, reason),) = accepted.open_rows
-        assert reason == "the closed form of its probability is too long to be written out"
+        assert reason == "the closed form of the probability is too long to be written out"
 
 
 def test_an_open_row_needs_its_reason() -> None:

@@ -178,7 +178,7 @@ def test_normal_noise_is_near(deviation: Fraction) -> None:
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [
-        ([({0: 1, 1: -1}, F(0), False), ({1: 1, 2: -1}, F(0), False), ({0: 1, 2: -1}, F(0), False)], "circle"),
+        ([({0: 1, 1: -1}, F(0), False), ({1: 1, 2: -1}, F(0), False), ({0: 1, 2: -1}, F(0), False)], "cycle"),
         ([({0: 1, 1: 1, 2: 1}, F(0), False), ({0: 1}, F(0), False), ({1: 1}, F(0), False)], "more than two sums"),
     ],
 )

@@ -380,7 +380,7 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("no term twice", "quotient", repeated("probabilities", 0, "value", "numerator"), "occurs twice"),
     ("no coefficient 0", "row", put("0", "obligations", 0, "parts", 0, "functions", 0, 0, 2), "has the coefficient 0"),
     ("no denominator 0", "quotient", put([], "probabilities", 0, "value", "denominator"), "a denominator is 0"),
-    ("positive denominators", "quotient", put([], "positive"), "its denominator is missing from the list"),
+    ("positive denominators", "quotient", put([], "positive"), "a denominator is missing from the list"),
     ("positive coefficients", "quotient", put([[0, "0", "-1"]], "positive", 0, "function"), "denominator 0"),
     ("min of something", "max", put({"min": []}, "betas", 0), "must have arguments"),
     # --- proofs of signs
@@ -390,7 +390,7 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("proofs in order", "intervals", reversed_("obligations", 0, "parts", 0, "cells"), "interval (0, 1/7], cell 1"),
     ("factors of the function", "row", of_factor(put([[0, "0", "1"]], "function")), "not the function"),
     ("multiplicity above 0", "row", of_factor(put(0, "multiplicity")), "the factor or its multiplicity is 0"),
-    ("even multiplicity", "row", of_factor(put("even", "evidence")), "its multiplicity is odd"),
+    ("even multiplicity", "row", of_factor(put("even", "evidence")), "the multiplicity is odd"),
     ("evidence for each factor", "row", of_factor(put(None, "evidence")), "a factor without pieces"),
     ("from the lower end", "row", of_evidence(lambda pieces: pieces.pop(0)), "no piece begins at 0"),
     (
@@ -426,7 +426,12 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     # --- classes
     ("an input once", "sparse", twice_in_a_form, "each must occur once"),
     ("inputs of the program", "sparse", a_variable_that_is_no_input, "something other than real and int inputs"),
-    ("steps not below 0", "sparse", of_class(put("-1", "halfspaces", 0, "step")), "its step is negative"),
+    (
+        "steps not below 0",
+        "sparse",
+        of_class(put("-1", "halfspaces", 0, "step")),
+        "the step of a half-space is negative",
+    ),
     ("weights not below 0", "sparse", of_slack("weights", [[0, "-1"]]), "a multiplier is negative"),
     ("half-spaces that are there", "sparse", of_slack("weights", [[9_999, "1"]]), "that does not exist"),
     ("half-spaces that are there", "sparse", of_class(put([99], "beside")), "it refers to"),
