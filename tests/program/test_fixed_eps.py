@@ -168,7 +168,9 @@ def test_the_checker_reads_it_there_too(text: str, inputs: str) -> None:
         program = {**written["program"], "only_at": only_at}
         if only_at is None:
             del program["only_at"]
-        with pytest.raises(dipc.Rejected, match=r"about other values of eps|cannot contain `eps`|must be a positive multiple"):
+        with pytest.raises(
+            dipc.Rejected, match=r"about other values of eps|cannot contain `eps`|must be a positive multiple"
+        ):
             dipc.verify(resealed({**written, "program": program}))
 
 
