@@ -460,8 +460,9 @@ def chart_data(interval: Interval, decision: SignDecision | None) -> list[dict[s
 
 
 def cell_data(argument: int, interval: Interval, decision: SignDecision | None) -> dict[str, Any]:
-    """Return the JSON data of the cell `interval`, on which the function with index `argument` is nonnegative.
+    """Return the JSON data of the cell `interval`, on which a function is proved to be nonnegative.
 
+    The function has the index `argument` among those of the obligation, one for each argument of a `max` in beta.
     `decision` has the proof. The function 0 and a single eps need none: the checker finds their sign.
     """
     match decision:

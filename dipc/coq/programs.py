@@ -48,7 +48,7 @@ class CoqProgram:
 
     machine: Machine
     name: str
-    #: The place of each word in its domain.
+    #: The number of each word, counted over all domains.
     words: dict[str, int] = field(default_factory=dict)
     #: The real variables that may hold noise.
     noisy: set[int] = field(default_factory=set)
@@ -77,7 +77,10 @@ class CoqProgram:
         return self.machine.slots[slot].type in ("real", "int") and not self._is_input(slot)
 
     def constant(self, value: Value) -> Term:
-        """Return the Coq number for `value`: 1 or 0 for a truth value, its number in `words` for a word."""
+        """Return the Coq number for `value`, a truth value, a word or a number.
+
+        A truth value is 1 or 0. A word is the name under which the file defines its number in `words`.
+        """
         if isinstance(value, bool):
             return _rational(int(value))
         return self._word(value) if isinstance(value, str) else _rational(value)

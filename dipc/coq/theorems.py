@@ -45,8 +45,9 @@ class UnsupportedError(Exception):
 
 @dataclass(frozen=True)
 class CoqFile:
-    """A Coq file: its `text`, and the numbers of the certificate's `obligations` and of those `stated` as theorems.
+    """A Coq file: its `text`, and counts of what is stated in it.
 
+    `obligations` counts the obligations of the certificate, and `stated` those of them that are theorems in the file.
     `open_verdicts` counts the rows and classes that claim something but rest on no obligation. Of the rows that rest on
     one, `proved_rows` have a theorem about the program itself, and `unproved_rows` do not.
     """

@@ -68,7 +68,8 @@ class Comparison:
     ) -> Comparison:
         """Return the comparison with coefficients `noises` by index and `inputs` by slot, none of which is 0.
 
-        `constant`, `radius` and `whole` are fields of the result.
+        `constant` is its constant, and `radius` its coefficient of gamma, 0 or 1. `whole` is true if integers are
+        compared.
         """
         return Comparison(tuple(sorted(noises.items())), tuple(sorted(inputs.items())), constant, radius, whole)
 
@@ -135,10 +136,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """An exit of the program: its weight, and the comparisons under which a run ends there.
+    """An exit of the program: its `weight`, and the comparisons under which a run ends there.
 
-    `numbers` are the comparisons of inputs alone, under which outputs without noise are within gamma; `parts` are
-    independent groups of comparisons of noises.
+    `numbers` has those comparisons that contain no noise. They hold for the inputs at which outputs without noise are
+    within gamma. `parts` has all other comparisons, in independent groups.
     """
 
     weight: Closed
@@ -289,9 +290,11 @@ def _at_ends(weights: Sequence[Closed], budget: Budget) -> list[list[Closed]]:
     """Return two lists: the limits of all `weights` as eps tends to 0, and their limits as eps tends to infinity.
 
     At every eps, a sum that is linear in the weights lies between its values for the two lists. For this, every weight
-    must be a + b·g with numbers a and b, where g is the first weight that depends on eps and lies between its two
-    limits. Raises NotDerived for other weights. If no weight depends on eps, the result is the one list `weights`.
-    Charges its work to `budget`.
+    must be a + b·g with numbers a and b. Here g is the first weight that depends on eps, and g lies between its two
+    limits. Raises NotDerived for other weights.
+
+    If no weight depends on eps, both lists would be `weights`, and the result has this list only once. Charges its work
+    to `budget`.
     """
     first = next((weight for weight in weights if not is_steady(weight)), None)
     if first is None:
@@ -417,12 +420,14 @@ def at_bounds(
 
 
 def _without_tails(way: Way, shown: ClassFacts, wanted: Required, budget: Budget) -> tuple[Closed, tuple[Part, ...]]:
-    """Return an upper bound of the probability of `way`: a factor, and parts whose probabilities multiply it.
+    """Return (factor, parts), where the factor times the probabilities of the parts bounds that of `way` from above.
 
     A tail is a comparison of one Laplace noise whose slack is <= 0 on the class `shown`; its probability is an
-    exponential. If the joint probability of two or more tails is bounded, the factor is the weight of the way times
-    this bound, and the result leaves the tails out. Otherwise the factor is the weight. `wanted` has alpha and gamma.
-    Charges its work to `budget`.
+    exponential. If the joint probability of two or more tails is bounded, the factor is the weight of `way` times this
+    bound, and the tails are not among the parts. Otherwise the factor is the weight.
+
+    If `wanted` leaves a distance open, parts with integer noise are left out, which can only make the bound larger.
+    `wanted` has alpha and gamma. Charges its work to `budget`.
     """
     # Leaving a comparison out makes the others only more probable.
     joint = tuple(each for each in way.parts if each.continuous or not wanted.is_open)
@@ -575,8 +580,8 @@ class OpenRun(Execution):
     - `decide` decides comparisons of inputs alone, and `asked` records the answers. The run is valid for all inputs at
       which each of these comparisons has its recorded result.
     - If `unites` is true, states with equal values are replaced by a single state if the union of their sets of noises
-      is a conjunction of half-spaces. A bound of the ways through this state is at least the sum of the bounds without
-      it.
+      is a conjunction of half-spaces. A lower bound for the ways through this state is at least as great as the sum of
+      the lower bounds for the ways through the states that it replaces.
     - `shifts` has an entry for each noise: the inputs in the mean of its first draw, or None if there are none. The
       unknown that expressions contain for a noise is the sum of the noise and these inputs. The difference of two draws
       around the same input is thus a difference of two unknowns, without the input. Every half-space contains such an
@@ -623,8 +628,8 @@ class OpenRun(Execution):
     def is_within(self, gamma: Fraction, values: Sequence[Held], outputs: Sequence[int]) -> bool:
         """True if the answer in the slots `outputs` is within `gamma` of the exact answer.
 
-        `values` has the value of each slot, or None for a slot without one. The slots that the `metric` block reads as
-        the exact answer must have their values, too.
+        `values` has the value of each slot. They include the slots in which the `metric` block finds the exact answer.
+        Raises NotDerived if an output may have no value (None) at the end.
         """
         if any(values[slot] is None for slot in outputs):
             raise NotDerived("an output may have no value at the end")
@@ -653,9 +658,10 @@ class OpenRun(Execution):
             yield Comparison.from_coefficients(*self.centered(row.form), Fraction(row.constant), 0, row.whole)
 
     def way(self, end: End, weights: Mapping[int, Closed], besides: Iterable[Comparison] = ()) -> Way:
-        """Return the way to the exit `end`, with the comparisons `besides` in addition.
+        """Return the way to the exit `end`: its comparisons, and those in `besides`, must all hold.
 
-        `weights` has the weight of each state by index.
+        `weights` has the weight of each state by index. A caller lists in `besides` the conditions on the outputs at
+        the exit.
         """
         every = [*besides, *self.comparisons(end)]
         numbers = tuple(each for each in every if not each.noises)

@@ -181,10 +181,10 @@ def _single(value: Value) -> Form:
 
 
 def _lattice(groups: Iterable[Iterable[Form]]) -> Value:
-    """Return the minimum over `groups` of the maximum of each group.
+    """Return the minimum over `groups` of the maximum of each group of forms.
 
-    Repetitions are left out, and so are numbers that change neither a maximum nor the minimum. Raises NotOneForm if
-    there are too many forms.
+    A form or group that occurs twice is kept once. A constant form is left out if it changes neither a maximum nor the
+    minimum. Raises NotOneForm if more than MOST_FORMS forms remain.
     """
     arms: list[tuple[Form, ...]] = []
     size = 0
@@ -529,7 +529,10 @@ class Interval:
 
     @staticmethod
     def read(value: object) -> Interval:
-        """Read the interval `value`, such as `(0, 1/2]`. Raises Rejected for other text, and if it is empty."""
+        """Read the interval `value`, such as `(0, 1/2]`.
+
+        Raises Rejected for other text, for an empty interval, and for an interval that is not within (0, inf).
+        """
         match = _INTERVAL.fullmatch(read.text(value))
         if match is None:
             raise Rejected(f"`{read.text(value)[:40]}` is not an interval such as (0, inf) or [1/2, 3)")
@@ -584,9 +587,10 @@ Beta = Least | Enclosed
 
 
 def same_beta(left: Beta, right: Beta, budget: Budget) -> bool:
-    """True if the betas `left` and `right` are equal, argument by argument of `min` and `max`.
+    """True only if the betas `left` and `right` are equal, argument by argument of `min` and `max`.
 
-    Charges its work to `budget`.
+    False does not prove that they differ: equal betas may list their arguments in different orders. Charges its work to
+    `budget`.
     """
     ours, theirs = arguments_of(left), arguments_of(right)
     return list(map(len, ours)) == list(map(len, theirs)) and all(
@@ -793,8 +797,8 @@ def beta_of(
     """Return `beta` for the values of names in `names`, or None if beta is not of a kind that can be certified.
 
     The result is a function of t, where t is eps if `powers` is 0. If `powers` is 1, t is eps·A, where A is the
-    distance that the claim leaves open. `finished` turns a form into a function of t, or returns None. Charges its work
-    to `budget`. Raises Rejected.
+    distance that the claim leaves open. `finished` turns a form into a function of t; if it returns None for one of the
+    forms in beta, the result is None. Charges its work to `budget`. Raises Rejected if beta has no value.
     """
     with in_step("beta"):
         if mentions(beta, "erfc"):
@@ -819,8 +823,9 @@ def _normal_beta(
     """Return the beta `tree`, a sum of products in which erfc may occur, or None if it has another form.
 
     Each product may have one factor erfc(√r·t) or erfc(√r), where r is a number. t is eps if `powers` is 0, and eps·A
-    if it is 1, where A is the distance that the claim leaves open. `names` has the values of names. `finished` turns a
-    form into a function of t, or returns None. Charges its work to `budget`.
+    if it is 1, where A is the distance that the claim leaves open. `names` has the values of names. `finished` turns
+    the other factors into a function of t; if it returns None for a product, the result is None. Charges its work to
+    `budget`.
     """
     total = Sum()
     summands: list[tuple[str, Expr]] = []

@@ -163,8 +163,8 @@ def at_least_distance(claim: Claim, budget: Budget) -> Required:
 def least_decay(claim: Claim, budget: Budget) -> Fraction | None:
     """Return the least r for which e^(r·A·eps)·beta is proved to be nondecreasing in the distance A, for each eps.
 
-    beta is that of `claim`. Charges its work to `budget`. Return None if no r is proved, or if gamma depends on the
-    distance.
+    Here beta is the one of `claim`. Return None if alpha is not dd, if gamma is left open or depends on the distance,
+    or if the form of beta permits no proof. Charges its work to `budget`.
     """
     if claim.alpha != "dd" or claim.gamma == "free" or claim.beta is None:
         return None
@@ -261,10 +261,10 @@ Slack = tuple[tuple[tuple[int, Fraction], ...], Fraction, Fraction]
 
 
 def slack_key(form: Mapping[int, Fraction], constant: Fraction, radius: int) -> tuple[Slack, Fraction] | None:
-    """Return a normal form of the slack `form` + `constant` + `radius`·gamma, and the factor that makes it the slack.
+    """Return (a normal form, a factor), whose product is the slack `form` + `constant` + `radius`·gamma.
 
-    The factor is positive, and slacks that are positive multiples of each other have one normal form: the absolute
-    values of its coefficients, with that of gamma, add up to 1. Return None if the slack is a constant.
+    The factor is positive. In the normal form, the absolute values of the coefficients of inputs and gamma add up to 1,
+    so that slacks that are positive multiples of each other have the same one. Return None if the slack is a constant.
     """
     size = sum((abs(c) for c in form.values()), Fraction(radius))
     if not size:
@@ -287,8 +287,10 @@ def add_slack(
 ) -> None:
     """Add to `known` the lower bound of a slack, form + constant + radius·gamma, that the weights in `value` prove.
 
-    The form is the weighted sum of `halfspaces`, in which all inputs of a class lie; the inputs in `whole` are
-    integers. `wanted` has alpha and gamma. Charges its work to `budget`. Raises Rejected for malformed weights.
+    `value` is the JSON object with the constant, the radius and the weights. The form is the weighted sum of
+    `halfspaces`, in which all inputs of a class lie; the inputs in `whole` are integers. `known` maps normal forms of
+    slacks (see `slack_key`) to their bounds, and a constant slack is not added. `wanted` has alpha and gamma. Charges
+    its work to `budget`. Raises Rejected for malformed weights.
     """
     own, radius, weights = read.fields(value, _SLACK)
     total = weighted(halfspaces, weights, budget)

@@ -86,8 +86,9 @@ class _Clamp:
 def boxed(tree: Program, constants: Mapping[str, Fraction]) -> Box | None:
     """Return the program `tree` with ranges of real inputs in place of clamps; None if no real input is clipped.
 
-    Its privacy loss is that of `tree`. The result has no `ideal`. `constants` are the values of the program's
-    constants.
+    If its inputs are limited to the ranges, the result has the privacy loss of `tree`. It has no `ideal`. None is also
+    returned for a program with `requires`, and for one with a local name that hides an input. `constants` are the
+    values of the program's constants.
     """
     if tree.requires:
         return None  # What it requires is about inputs, not about their clamps.

@@ -74,8 +74,8 @@ from dipc.verifier.syntax import Apply, Program, read_expression
 class Accepted:
     """The result for a certificate whose every step was derived again.
 
-    - `statement` is the theorem, and `claim` the text of its claim. `program` is the name of its program, and
-      `constants` are the names and values of its constants, except for those in `varying`.
+    - `statement` is the theorem, and `claim` the text of its claim. `program` is the name of its program. `varying` are
+      the constants for which the claim covers several values; `constants` has the names and values of all others.
     - `counts` has the number of rows, classes or pairs with each verdict; `what` is the noun for them, such as "rows".
     - `obligations` is the number of obligations, of which `derived_obligations` were proved again. For `charted` of
       them, all refuted, the exact set of failing eps was also proved.
@@ -84,7 +84,7 @@ class Accepted:
     - `facts` are lines about the files that were compared. `compared` are lines about what was not compared, which the
       report prints after "not compared". `derived` is a line about the derivation of probabilities.
     - `answer` says whether the `expected` claim follows; None if no claim is expected. `differs` is the reason why the
-      claim of the program's claim block does not follow; None if it does.
+      claim of the program's claim block does not follow; None if it does, or if it was not compared.
     """
 
     statement: Statement
@@ -300,8 +300,9 @@ def _subject_data(one: _Data, sought: str, left_open: tuple[str, int] | None) ->
     """Return the fields of the document `one` other than its claim: its program, and its inputs or adjacency.
 
     Two documents are about the same program and inputs if this function returns equal fields for both. `sought` is the
-    part of the claim that the question seeks. If `left_open` is (m, least value) of a proof for every m, the result
-    leaves out the value of m. Raises Rejected if the document is about a smaller m, or if a row has its own value for
+    part of the claim that the question seeks. If one of the documents is a proof for every m, `left_open` is (m, its
+    least value), and the result leaves out the value of m. Otherwise `left_open` is None, and all constants are in the
+    result. Raises Rejected if the document is about an m below the least value, or if a row has its own value for
     `sought`.
     """
     if left_open is not None:
@@ -332,9 +333,9 @@ def _subject_data(one: _Data, sought: str, left_open: tuple[str, int] | None) ->
 def _claim_at(sought: str, asked: _Data, number: str, *, is_proof: bool) -> _Data:
     """Return the claim `asked` with `number` as the value of the part `sought`; beta is multiplied by a sought factor.
 
-    `is_proof` tells whether the claim was proved or refuted. If eps is sought, a proof is about all eps >= `number` of
-    the question, and a refutation about `number` alone. Raises Rejected if `asked` already has a value for the part, or
-    does not include a refuted eps.
+    `is_proof` tells whether the claim was proved or refuted. If eps is sought, a proof is about all eps in `asked` that
+    are at least `number`, and a refutation about `number` alone. Raises Rejected if `asked` already has a value for the
+    part, or if it does not include the eps of a refutation.
     """
     match sought:
         case "factor":
@@ -554,9 +555,10 @@ def _document(data: object, size: int, *, whole: bool = True) -> Document:
 
 
 def document_of(data: Mapping[str, Any], size: int = 0) -> Document:
-    """Return the document of the parsed `data`, without checking its digest. Raises Rejected.
+    """Return the document of the parsed `data`, without checking its digest.
 
-    `size` is the number of characters of its text.
+    `size` is the number of characters of its text. Raises Rejected if one of its fields is malformed, or if a
+    certificate about a least number has neither a proof nor a refutation.
     """
     question = Question(data["question"])
     for name, reader in (("tool", read.text), ("claim", _object)):
@@ -619,7 +621,8 @@ def check_document(
 def program_in(document: Document, budget: Budget) -> tuple[Program, Machine, tuple[Interval, ...]]:
     """Return the syntax tree and the machine of the program of `document`, and the claim's intervals of eps.
 
-    Charges its work to `budget`. Raises Rejected.
+    Charges its work to `budget`. Raises Rejected if the text is not the stated program or the intervals are malformed.
+    Also raises Rejected if the program is read at one eps and the claim is about others.
     """
     source = document.program
     with in_step("claim"):
@@ -881,7 +884,7 @@ def _check_aligned(
 
     The document is about one m or about every m. `tree` is the program, `machine` the program in instructions, and
     `intervals` are those of eps. `about` describes the program in the theorem. Charges its work to `budget`. Raises
-    Rejected.
+    Rejected if the claim, the adjacency, the number m or a shift is wrong, or if the verdict is not "private".
     """
     data = document.data
     constants = document.program.constants
@@ -1032,8 +1035,8 @@ def _kinds(tree: Program) -> str:
 def _trusted(theorem: Theorem, *, compared: bool, what: str = "rows") -> tuple[str, ...]:
     """Return, in words, the parts of `theorem` that were taken on trust: probabilities and distances not derived.
 
-    `what` is the noun for the things that have probabilities. Distances are left out if they were `compared` with a
-    table that gives them.
+    `what` is the noun for the cases that are counted, such as "rows". Distances are left out if they were `compared`
+    with a table that gives them.
     """
     reasons: list[str] = []
     for reason, count in sorted(theorem.reasons.items()):

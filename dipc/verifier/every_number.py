@@ -457,11 +457,12 @@ def outwards(norm: str, guard: Guard) -> tuple[Fraction, dict[int, Fraction]]:
 def stated_term(
     noises: Sequence[tuple[NoiseFamily, Fraction, Fraction]], terms: Iterable[Term], implied: Callable[[Fraction], bool]
 ) -> Term | None:
-    """Return the term in `terms` whose event is about the noises `noises`, or None.
+    """Return the term in `terms` that bounds the failure of a comparison of the noises `noises`, or None.
 
-    An item of `noises` is (family, rate, coefficient c). The event of a term about these noises N is Σ c·N + constant <
-    0, up to a positive factor. `implied` returns True if a constant is allowed at the inputs in question. The result is
-    the term with the greatest allowed constant.
+    The comparison is Σ c·N + s >= 0, where (family, rate, coefficient c) is an item of `noises` for each noise N, and s
+    depends on inputs. `implied` returns True for a constant if s is proved to be at least the constant at the inputs in
+    question. Then the comparison fails only in the event Σ c·N + constant < 0 of a term. Of such terms, the result is
+    the one with the greatest constant, which is the least probable one.
     """
     unit = Term.normalized(noises, _ONE)
     alike = sorted((term for term in terms if term.noises == unit.noises), key=lambda term: -term.constant)
@@ -515,12 +516,15 @@ def require_bounded(totals: Iterable[Total], stated: Iterable[Total], budget: Bu
 
 
 def totals(walks: Walks, low: int, budget: Budget) -> Iterator[Total]:
-    """Yield bounds of the error of the runs in `walks` through the loop from `low` to m, for each m >= `once`.
+    """Yield bounds of the error of the runs in `walks` through the loop from `low` to m.
 
-    At each input and eps, one of the results is an upper bound of the error. A result has the terms of a path that
-    visits no head twice, and repeats the terms of one iteration on a cycle through heads of the path. The results for
-    one path differ in the iteration that is repeated; the bound is the one that repeats the most probable iteration.
-    Charges its work to `budget`. Raises NotDerived if there are too many paths.
+    Each result holds for every m at or above its field `once`. At each input and eps, one of the results bounds the
+    error from above.
+
+    There is a result for each pair of a path that visits no head twice, and an iteration on a cycle through heads of
+    the path. The result has the terms of the path, and repeats those of the iteration. Of the results for the path of a
+    run, the one that repeats the most probable iteration bounds the error. Charges its work to `budget`. Raises
+    NotDerived if there are too many paths.
     """
     reached = _reached(walks, budget)
     # `first` has the first head of each head's component, `cycles` the terms of the component's iterations.
@@ -1021,7 +1025,8 @@ class _UnionBound:
 def constants_of(value: Mapping[str, Fraction], parameter: str | None) -> tuple[int | None, Mapping[str, Fraction]]:
     """Return (m, the other constants) of a case whose constants are `value`; m is the value of `parameter`.
 
-    m is None if the document has only one case, and `parameter` is None. Raises Rejected.
+    m is None if the document has only one case, and `parameter` is None. Raises Rejected if a case with a `parameter`
+    has no integer m, or if a case without one has constants.
     """
     if parameter is None:
         if value:

@@ -117,7 +117,7 @@ def plain(value: Number) -> Number:
 class Constraints:
     """An immutable conjunction of half-spaces over noises: `rows` maps the form of each half-space to the half-space.
 
-    In addition, each noise in `_positive` is at least 0. Each method charges its work to its `budget`.
+    In addition, each noise in `_positive` is at least 0. A method with a parameter `budget` charges its work to it.
     """
 
     __slots__ = ("_distances", "_edges", "_hash", "_positive", "rows")
@@ -857,9 +857,9 @@ class Execution:
         return weights
 
     def _is_positive(self, function: Ring, *, strictly: bool) -> bool:
-        """True only if `function` >= 0 is proved at every eps; with `strictly`, > 0.
+        """True only if `function` >= 0 is proved at every eps, or `function` > 0 if `strictly`. False proves nothing.
 
-        For a program read at one eps, it is enough that this is proved there.
+        For a program read at one eps, a proof for this eps is enough.
         """
         if (not strictly and not function) or positive_everywhere(function, self.budget):
             return True

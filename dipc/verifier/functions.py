@@ -224,9 +224,10 @@ def derivative(f: Ring) -> Ring:
 
 
 def divided(f: Ring, g: Ring, budget: Budget) -> Ring | None:
-    """Return the h with `f` = `g`·h, where `g` is not 0.
+    """Return the quotient h with `f` = `g`·h, where `g` is not 0; None if there is no such function.
 
-    Charges its work to `budget`. Return None if there is no h, or if h has too many terms or numbers that are too long.
+    None is also returned if h has too many terms, or if a coefficient of `f`, `g` or h is too long. Charges its work to
+    `budget`.
     """
     if not f:
         return {}

@@ -558,7 +558,10 @@ class Ideal:
 
 
 def input_norm(tree: Program) -> str:
-    """Return the name of the norm of inputs in the `metric` block of `tree`; "" for an expression in its place."""
+    """Return the name of the norm of inputs that the `metric` block of `tree` states, "linf" if it states none.
+
+    If the block has an expression in place of a name, return "".
+    """
     given = next((field.value for field in tree.metric if field.name == "input"), Name("linf"))
     return given.name if isinstance(given, Name) else ""
 

@@ -148,8 +148,8 @@ def is_at_least(asked: Beta | None, proved: Beta | None, intervals: Sequence[Int
 def _is_less(asked: Beta, proved: Beta, eps: Fraction, budget: Budget) -> bool:
     """True only if `asked` < min(1, `proved`) at this `eps`.
 
-    False means that `asked` is not less, unless a beta is over normal noise: then False proves nothing. Charges its
-    work to `budget`.
+    False means that `asked` is not less if both betas have closed forms. If a beta is known only by enclosures, as with
+    erfc, False proves nothing. Charges its work to `budget`.
     """
     return any(
         fails_at(NOTHING, arms, eps, budget)
@@ -195,8 +195,8 @@ def _cells(asked: Beta, proved: Beta, interval: Interval, budget: Budget) -> Fol
 def _suffices_at(asked: Beta, proved: Beta, eps: Fraction, budget: Budget) -> bool:
     """True only if `asked` >= min(1, `proved`) at this `eps`.
 
-    False means that `asked` is less, unless a beta is over normal noise: then False proves nothing. Charges its work to
-    `budget`.
+    False means that `asked` is less if both betas have closed forms. If a beta is known only by enclosures, as with
+    erfc, False proves nothing. Charges its work to `budget`.
     """
 
     def is_not_below(one: Probability, other: Probability) -> bool:

@@ -333,9 +333,13 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """An input that refutes a claim, with its answer and dd, and the obligation at this `gamma`.
+    """An input that refutes a claim, and what was checked about it.
 
-    `constants` are those of the program. `number` is m, or None if the question is about one m.
+    - `inputs` and `outputs` are its cells; an output is None if nothing is claimed about it. `dd` is its distance, None
+      if the certificate states none.
+    - `decided` is the refuted obligation about answers within `gamma`. `theorem` is about the program.
+    - `constants` are the constants in the claim of its case, and none for a row of a table. `number` is m, or None if
+      the question is about one m.
     """
 
     theorem: Theorem

@@ -116,8 +116,8 @@ def _pieces(tree: Tree) -> list[_Piece]:
 class _Piece:
     """An interval of u, from `low` to `high`, on which the integrand at the center t = u·eps is smooth.
 
-    At most one end is infinite (None). `center` is the law of the center, and `leaves` are its leaves with their
-    nearest bounds on the interval.
+    At most one end is infinite (None). `center` is the law of the center, and `leaves` are its leaves on the interval:
+    as `NearLeaf` explains, each keeps only its nearest bound on each side.
     """
 
     center: Spread
@@ -147,9 +147,9 @@ class _Piece:
     def steepness(self, u: Fraction | None) -> tuple[Fraction, Fraction]:
         """Return the pair (Σ s²/v over normal noises, Σ r·s over Laplace noises) of the center and its leaves.
 
-        v is the variance of a noise, and r the rate of one. If the center is u·eps, the bounds of a leaf are (a·u +
-        d)·eps with numbers a and d. The s of a leaf is the greatest |a·u + d| of its bounds, and the s of the center is
-        |u|. If `u` is None, they are the greatest |a| and 1 instead.
+        v is the variance of a normal noise, and r the rate of a Laplace noise. If the center is u·eps, the bounds of a
+        leaf are (a·u + d)·eps with numbers a and d. The s of a leaf is the greatest |a·u + d| of its bounds, and the s
+        of the center is |u|. If `u` is None, the s of a leaf is the greatest |a| instead, and that of the center is 1.
         """
         squares = rates = _ZERO
         factors = [(leaf.spread, leaf.forms, leaf.count) for leaf in self.leaves]
@@ -174,10 +174,10 @@ class _Piece:
         return far + max(_ZERO, -self.low if self.low is not None else self.high or _ZERO) * most
 
     def nodes(self, most: Fraction, accuracy: int) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
-        """Yield nodes (α, β, w) such that the sum of w·(integrand at t = α + β·eps) approximates the integral.
+        """Yield nodes (α, β, w) whose sum of w·(integrand at t = α + β·eps) approximates the integral over this piece.
 
-        On a finite piece, the integral is approximated by this sum times eps. The error is at most 2^-`accuracy` for 0
-        < eps <= `most`, by lemma N6. Raises NotDerived if too many nodes are needed.
+        On a finite piece, this sum has to be multiplied by eps. The error is at most 2^-`accuracy` for 0 < eps <=
+        `most`, by lemma N6. Raises NotDerived if too many nodes are needed.
         """
         count = accuracy // 4 + 8
         length, start = self.length(most, accuracy), self.high if self.low is None else self.low

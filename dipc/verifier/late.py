@@ -320,8 +320,7 @@ def _always_written(piece: _Piece) -> list[int]:
 def _with_slots(instruction: Instruction, names: Mapping[int, int], *, everywhere: bool = False) -> Instruction:
     """Return `instruction` with its slots renamed by `names`.
 
-    If the index of an array element is computed by the program, the slots of the array are renamed only with
-    `everywhere`.
+    The slots of an array whose index is computed in a run are renamed only if `everywhere` is true.
     """
 
     def there(code: Code) -> Code:

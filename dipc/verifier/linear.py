@@ -103,17 +103,18 @@ class Guard:
 
 
 def contradictory(guards: Sequence[Guard], budget: Budget) -> bool:
-    """True only if no rational point satisfies all `guards`, strict ones strictly. False proves nothing.
+    """True only if no rational point satisfies all `guards`. False proves nothing.
 
-    Charges its work to `budget`.
+    A strict guard does not hold on its boundary. Charges its work to `budget`.
     """
     return _shown_empty(guards, budget, exact=False) is True
 
 
 def is_empty(guards: Sequence[Guard], budget: Budget) -> bool:
-    """True if no rational point satisfies all `guards`, strict ones strictly; False if some point does.
+    """True if no rational point satisfies all `guards`; False if some point does.
 
-    Charges its work to `budget`. Raises NotDerived if the certificate does not answer the question.
+    A strict guard does not hold on its boundary. Charges its work to `budget`. Raises NotDerived if the certificate
+    does not answer the question.
     """
     empty = _shown_empty(guards, budget, exact=True)
     if empty is None:

@@ -348,9 +348,9 @@ MOST_WAYS = 500
 class State:
     """A state of a run through the loop: the next instruction `at`, and the `values` of all slots.
 
-    `laws` has the laws of the noises drawn so far. `outside` are guards that hold before the run, `inputs` guards of
-    inputs that the run compared, and `outcomes` the results of its comparisons of noises. `terms` are the events that
-    the run has assumed not to happen.
+    `laws` has the laws of the noises drawn so far. `outside` are guards that the inputs satisfy by assumption, before
+    the run compares anything. `inputs` are the guards of inputs that the run compared, and `outcomes` the results of
+    its comparisons of noises. `terms` are the events that the run has assumed not to happen.
     """
 
     at: int

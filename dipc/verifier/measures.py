@@ -582,10 +582,10 @@ def _scale(lines: Iterable[_Line], power: int) -> int:
 def _primitive(
     f: _Terms, v: int, primitives: Mapping[tuple[int, Number], Sequence[_Primitive]], divisor: int
 ) -> _Terms:
-    """Return `divisor` times an antiderivative of `f` in the variable `v`; for integers, times a sum up to Y_v - 1.
+    """Return `divisor` times an antiderivative F of `f` in the variable `v`.
 
-    Where `f` decays at infinity, the limit of the result is 0. `primitives` has the antiderivative of Y_v^n·e^{l·Y_v}
-    by (n, l).
+    For real variables, the derivative of F is `f`. For integers, the difference F(Y_v + 1) - F(Y_v) is `f`. Where `f`
+    decays at infinity, the limit of the result is 0. `primitives` has the antiderivative of Y_v^n·e^{l·Y_v} by (n, l).
     """
     result: _Terms = {}
     for monomial, coefficient in f.items():

@@ -397,9 +397,11 @@ class _Sum:
         """Return, for each node of the parent, one integral over center `number`; `above` is the offset of these nodes.
 
         The integral is below the `cut` (`side` -1), above it (1), or over the whole line (`cut` None). A cut is (False,
-        u) at the point u·eps, or (True, u) at the parent's value minus u·eps. `stretch` is about the part of the line
-        whose formula is integrated: (the leaves with their nearest bounds on this part, the number of fixed cuts below
-        it).
+        u) at the point u·eps, or (True, u) at the parent's value minus u·eps.
+
+        Different formulas for the integrand hold on different parts of the line, and one of them is integrated.
+        `stretch` describes the part where this formula holds: (the leaves with their nearest bounds on this part, the
+        number of fixed cuts below it).
         """
         cell, center, ends = self._cell, self._plan.centers[number], self._plan.ends[number]
         moving = cut is not None and cut[0]

@@ -280,8 +280,8 @@ class Cell(Expansion):
     def star(self, star: Hub) -> Series:
         """Return the Taylor polynomial in eps of the quadrature sum for the probability of `star`.
 
-        The polynomial is stored in `budget.kept`, since a later part of the check may need it again. Raises NotDerived,
-        NotShown.
+        The polynomial is stored in `budget.kept`, since a later part of the check may need it again. Raises NotDerived
+        if the sum needs too much work, and NotShown if the precision of the cell does not suffice.
         """
         kept, key = self.budget.kept, (star, self.middle, self.radius, self.terms, self.accuracy)
         known: Series | None = kept.get(key)
@@ -303,10 +303,11 @@ class Cell(Expansion):
     # --- what has to be positive --------------------------------------------------------------
 
     def polynomial(self, total: Enclosed) -> tuple[Series, Fraction]:
-        """Return (the Taylor polynomial of `total`, an upper bound of its error).
+        """Return (a Taylor polynomial, a bound), where the probability of each star is replaced by a quadrature sum.
 
-        The probability of each star is replaced by a quadrature sum. The bound is about this replacement; the
-        polynomial has its own bound for everything else. Raises NotDerived, NotShown.
+        The polynomial is that of `total` after this replacement, and has its own error bound for everything else. The
+        second item bounds by how much the replacement changes `total`. Raises NotDerived if a sum needs too much work.
+        Raises NotShown if a weight has a denominator, or if the precision of the cell does not suffice.
         """
         result = Series([0] * self.terms, 0)
         away = _ZERO
@@ -347,7 +348,10 @@ class Cell(Expansion):
         return kinked.bits_on_disk(star, middle, disk, self.accuracy)
 
     def shows(self, total: Enclosed) -> bool:
-        """True only if the sum `total` is positive on the cell, except perhaps at eps = 0."""
+        """True only if the sum `total` is positive on the cell. False proves nothing.
+
+        In a cell that starts at eps = 0, the sum may be 0 there.
+        """
         for bound in (total, next_to_zero(total)):
             if bound is None:
                 continue

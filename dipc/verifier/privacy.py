@@ -26,7 +26,10 @@ _ZERO = Fraction(0)
 
 @dataclass(frozen=True)
 class PrivacyClaim:
-    """The claim Pr[P(u) in S] <= e^(budget·eps)·Pr[P(u') in S] + delta, for adjacent inputs u and u'."""
+    """The claim Pr[P(u) in S] <= e^(K·eps)·Pr[P(u') in S] + delta, for adjacent inputs u and u'.
+
+    The number K is the field `budget`.
+    """
 
     budget: Fraction
     delta: Closed
@@ -52,7 +55,7 @@ class PrivacyClaim:
     def allowed(self, probability: Probability, budget: Budget) -> Probability:
         """Return the greatest probability that the claim allows if the adjacent input has `probability`.
 
-        Charges its work to `budget`.
+        Charges its work to the parameter `budget`; the field of this name is the K of the claim.
         """
         total = self.scaled(probability, budget)
         total.include(self.delta, budget)
@@ -194,9 +197,10 @@ Couple = tuple[int, int]
 class _Proofs:
     """The obligations of a document, indexed by the couples of probabilities that they compare.
 
-    A couple (p, p') has the probabilities of an output at two adjacent inputs, as indices. `never_too_much` has the
-    indices of obligations that say p <= e^(budget·eps)·p', and `excess` of those that say p >= e^(budget·eps)·p'.
-    `sets` has obligations for sets of outputs that may be the worst, with delta.
+    A couple (p, p') has the probabilities of an output at two adjacent inputs, as indices of values in `context`.
+    `never_too_much` has the indices of obligations that say p <= e^(K·eps)·p', and `excess` of those that say p >=
+    e^(K·eps)·p', where K is the budget of the `claim`. `sets` has those that say Σ p <= e^(K·eps)·Σ p' + delta, for a
+    set of outputs. `decided` are the checked obligations, and `budget` is the work that may still be done.
     """
 
     claim: PrivacyClaim
@@ -246,8 +250,9 @@ class _Proofs:
     def unproved(self, pairs: Pairs) -> Iterator[tuple[int, str]]:
         """Yield (number, reason) for each of `pairs` whose privacy has no complete proof.
 
-        Raises Rejected for a wrong proof. The sign of p - e^(budget·eps)·p', for the probabilities p and p' of an
-        output at a pair, may be left open only for a few outputs: Rejected is also raised if it is open for too many.
+        Raises Rejected for a wrong proof. Let p and p' be the probabilities of an output at a pair, and K the budget of
+        the claim. The sign of p - e^(K·eps)·p' may be left open only for a few outputs: Rejected is also raised if it
+        is open for too many.
         """
         for number, (i, j) in enumerate(pairs.ordered):
             with in_step(f"pair {number}"):
@@ -278,7 +283,10 @@ class _Proofs:
                     yield number, why
 
     def _sign(self, couple: Couple) -> str | None:
-        """Return None if the sign of p - e^(budget·eps)·p' is certified for the `couple` (p, p'), else why not."""
+        """Return None if the sign of p - e^(K·eps)·p' is certified for the `couple` (p, p'), else why not.
+
+        K is the budget of the claim.
+        """
         with in_step("sign of a couple"):
             likely, other = (self.context.values[number] for number in couple)
             scaled = self.claim.scaled(other, self.budget).value
@@ -287,9 +295,9 @@ class _Proofs:
             return self._at_most(self.excess[couple,], scaled, likely, "accurate")
 
     def _set(self, chosen: tuple[Couple, ...]) -> str | None:
-        """Return None if Σ p <= e^(budget·eps)·Σ p' + delta is certified for the `chosen` couples, else why not.
+        """Return None if Σ p <= e^(K·eps)·Σ p' + delta is certified for the `chosen` couples, else why not.
 
-        A couple (p, p') has the probabilities of an output at the two inputs.
+        A couple (p, p') has the probabilities of an output at the two inputs, and K is the budget of the claim.
         """
         if not chosen and not self.claim.delta[0]:
             return None  # 0 <= 0
@@ -319,7 +327,8 @@ def _read(
 
     Each probability is compared with that of the program of `theorem`; a real or int output counts if it is within
     `gamma` of the listed one. `context` has the stated probabilities. If `whole` is true, all outputs that are possible
-    must be listed. Charges its work to `budget`. Raises Rejected.
+    must be listed. Charges its work to `budget`. Raises Rejected if an input, an output, a pair or a group is malformed
+    or repeated, if a probability is wrong, or if an output is missing.
     """
     points, answers, rows = (
         _table(data, name, reader)
@@ -369,8 +378,8 @@ def _read(
 def _groups(data: Mapping[str, Any], count: int, *, whole: bool) -> Sequence[Sequence[int]]:
     """Return the groups of exchangeable inputs that `data` states, as indices, or () if it states none.
 
-    There are `count` inputs. `whole` says that `data` is a proof about all adjacent inputs: only such a proof may state
-    groups. Raises Rejected.
+    There are `count` inputs. `whole` says that `data` is a proof about all adjacent inputs: Rejected is raised for
+    groups in any other document. Also raises Rejected for wrong or repeated indices.
     """
     if "alike" not in data:
         return ()
@@ -414,7 +423,8 @@ def _ordered(
 
     If `data` states an adjacency, each listed pair must be adjacent, and if `whole` is true, all adjacent pairs of
     `inputs` must be listed. Two inputs are also adjacent if exchanges of values within `groups` of inputs make them so.
-    Charges its work to `budget`. Raises Rejected.
+    Charges its work to `budget`. Raises Rejected if the list does not meet these conditions, is empty, lists a pair
+    twice, or pairs an input with itself.
     """
     with in_step("pairs"):
         ordered = read.listed(read.tuple_of(among(inputs), among(inputs)))(data["pairs"])

@@ -245,7 +245,8 @@ class Probabilities:
     ) -> Probability:
         """Return the probability that all outputs are within `gamma` of `outputs`.
 
-        `inputs` and `outputs` have values by slot. Charges its work to `budget`. Raises NotDerived.
+        `inputs` and `outputs` have values by slot. Charges its work to `budget`. Raises NotDerived if the program
+        cannot be explored, or if the probability of an event cannot be computed.
         """
         total = Sum()
         for answer in self.near_answers(inputs, outputs, gamma, budget):
@@ -275,9 +276,10 @@ class Probabilities:
         high: Fraction | None,
         budget: Budget,
     ) -> bool:
-        """True if one set of answers at `inputs` is within gamma of `outputs` for all `low` <= gamma < `high`.
+        """True if the same answers at `inputs` are within gamma of `outputs` for all `low` <= gamma < `high`.
 
-        A `high` of None is infinity. Charges its work to `budget`. Raises NotDerived.
+        A `high` of None is infinity. Charges its work to `budget`. Raises NotDerived if the distances of all answers
+        have to be computed, and this is not possible.
         """
         slots = self.machine.slots
         if self.is_plain():
@@ -345,7 +347,8 @@ class Probabilities:
     def _run(self, inputs: Mapping[int, Value], wanted: Wanted, budget: Budget) -> tuple[Execution, dict[int, Closed]]:
         """Return (a run at `inputs`, the weights of its ends with the `wanted` outputs).
 
-        Draws are made as late as possible. Charges its work to `budget`. Raises NotDerived.
+        Draws are made as late as possible. Charges its work to `budget`. Raises NotDerived if the program cannot be
+        explored, or if the weights cannot be computed.
         """
         if not self._is_known:
             self._late, self._is_known = drawing_late(self.machine, budget), True
@@ -365,7 +368,8 @@ class Probabilities:
     ) -> tuple[Stars, Closed]:
         """Return `weight`·Pr[all constraints `known` hold] as a product: (stars of normal noises, a closed form).
 
-        `laws` has the law of each noise by its number. Charges its work to `budget`. Raises NotDerived.
+        `laws` has the law of each noise by its number. Charges its work to `budget`. Raises NotDerived if connected
+        normal noises do not form a star, or if other noises have a probability that cannot be computed.
         """
         stars: list[Hub] = []
         parts = hanging_together(laws, ((row.form, Fraction(row.constant)) for row in known.rows.values()))

@@ -154,12 +154,12 @@ Instruction = Store | Sample | Choice | Scored | Branch | Jump | Halt
 class Distance:
     """The distance of an answer from the exact one, and the conditions under which two inputs are infinitely far apart.
 
-    `kind` names a distance, or computes one from an input, an answer and the exact answer. The distance is 0 if all
-    conditions of `same` hold. The exact answer is in the slots `exact`, in the order of the outputs.
-
-    For dd, two answers differ if they differ in an output whose index is in `decisive`. These are the finite outputs,
-    if there are any and the `metric` block does not say `all`; otherwise all outputs. Two inputs are infinitely far
-    apart if any condition of `apart` holds; the second input is in the slots `other`.
+    - `kind` is the name of a distance, such as "product", or an expression for the distance. The expression contains
+      an input, an answer and the exact answer, which is in the slots `exact`, in the order of the outputs.
+    - If `same` is not None, it has conditions, and the distance is 0 if all of them hold.
+    - For dd, two answers differ if they differ in an output whose index is in `decisive`. These are the finite outputs,
+      if there are any and the `metric` block does not say `all`; otherwise all outputs.
+    - Two inputs are infinitely far apart if any condition of `apart` holds; the second input is in the slots `other`.
     """
 
     kind: str | Code
@@ -181,6 +181,10 @@ class Distance:
 @dataclass(frozen=True)
 class Machine:
     """A compiled program. `code` refers to variables by index in `slots`, and to instructions by index.
+
+    `name` and `constants` are those of the program, and `distance` has the distances of its answers and inputs.
+    `requires` are conditions that every input satisfies. `at` is the only eps at which the program is read, or None.
+    `spans` has, for each instruction, the positions in the text of its statement.
 
     `loops` has the range [first, end) of instructions of each `while` statement. Only the last instruction of a `while`
     jumps backwards.
@@ -651,7 +655,10 @@ class _Compiler:
         return Literal(self.fixed[slot]) if slot in self.fixed else Place((slot,), 0, None)
 
     def number(self, expr: Expr) -> Fraction:
-        """Return the rational value of the constant `expr`; a condition counts as 1 or 0. Raises NotDerived."""
+        """Return the rational value of the constant `expr`; a condition counts as 1 or 0.
+
+        Raises NotDerived if `expr` is not constant, or is neither a number nor a condition.
+        """
         code = self.resolved(expr)
         if not isinstance(code, Literal) or not isinstance(code.value, Fraction | bool):
             raise NotDerived("a constant number is expected")

@@ -199,7 +199,7 @@ SCHEMA = "dipc.certificate/4"
 
 
 class Question(StrEnum):
-    """The question that a certificate answers."""
+    """The kind of question that a certificate answers, as the certificate states it."""
 
     ROWS = "rows"
     ALL_INPUTS = "all inputs"

@@ -81,8 +81,9 @@ _Verdict = tuple[str, bool, str | None]
 class GammaFact:
     """The fact Pr >= 1 - `beta`, proved for a single gamma or for a range of gamma.
 
-    The range contains `gamma` and all greater numbers less than `to`, where None is infinity. For a single gamma, `to`
-    is None, too. `decided` is the obligation that proves the fact, None if nothing is claimed or nothing was proved.
+    If the claim leaves gamma open, the range contains `gamma` and all greater numbers less than `to`, where None is
+    infinity. If the claim has one gamma, `gamma` is this number, and `to` is None. `decided` is the obligation that
+    proves the fact, None if nothing is claimed or nothing was proved.
     """
 
     gamma: Fraction
@@ -215,10 +216,12 @@ class Rows:
     def _ranges(
         self, cells: Cells, ranges: Sequence[object], verdict: str, reason: str | None, budget: Budget
     ) -> _Verdict:
-        """Return the verdict on the row `cells` with gamma left open.
+        """Return the verdict on the row `cells` with gamma left open: (verdict, is vacuous, the missing proof).
 
-        The `ranges` must cover all gamma, each with an obligation. The certificate states the `verdict` and, without a
-        proof, the `reason`. Charges its work to `budget`.
+        The last item says why the verdict has no proof, None if it has one. The list `ranges` has the JSON data of each
+        range of gamma: its end, and the verdict on the claim there with its evidence. Together, the ranges must cover
+        all gamma, and their verdicts must give the `verdict` that the certificate states. If the row has no ranges, the
+        certificate states the `reason`. Charges its work to `budget`. Raises Rejected if a range is wrong.
         """
         if self.claim.gamma != "free" or "gamma" in cells.own:
             raise Rejected("the row has ranges of gamma, but gamma is not left open")

@@ -65,9 +65,9 @@ class ShiftConditions:
     outputs: tuple[Change, ...]
 
     def holds(self, shift: Mapping[int, Fraction], move: Mapping[int, Fraction]) -> bool:
-        """True if noises that lead along the path, changed by `shift`, still do after inputs have changed by `move`.
+        """True if every run along the path still takes it after a change: noises by `shift`, and inputs by `move`.
 
-        The real outputs must also be the same before and after both changes.
+        The real outputs must also be the same before and after the change.
         """
         return all(change.value(shift, move) >= 0 for change in self.slacks) and all(
             change.value(shift, move) == 0 for change in self.outputs
@@ -115,10 +115,10 @@ class AlignedExit(ShiftConditions):
             yield dict(zip(slots, values, strict=True))
 
     def holds(self, shift: Mapping[int, Fraction], move: Mapping[int, Fraction]) -> bool:
-        """True if noises that lead to the exit, changed by `shift`, still do after the inputs have changed by `move`.
+        """True if every run to the exit still reaches it after a change: noises by `shift`, and inputs by `move`.
 
-        The real outputs must also be the same before and after both changes. Only noises in `rates` may change, and
-        those in `growing` only upwards.
+        The real outputs must also be the same before and after the change. Only noises in `rates` may change, and those
+        in `growing` only upwards.
         """
         allowed = shift.keys() <= self.rates.keys() and all(shift.get(i, _ZERO) >= 0 for i in self.growing)
         return allowed and super().holds(shift, move)
@@ -224,8 +224,9 @@ def delta_suffices(
 ) -> bool:
     """True only if `delta` is at least 1 - e^(-short·eps/2) for every eps up to the greatest of `uppers`.
 
-    `delta` has the coefficients c of terms c·eps^k·e^(q·eps) by (k, q). `short` must be positive. None among `uppers`
-    is infinity.
+    If the shifts move one Laplace noise at a cost of K + `short`, in multiples of eps, such a delta makes the program
+    private with the budget K. `short` must be positive. `delta` has the coefficients c of terms c·eps^k·e^(q·eps) by
+    (k, q). None among `uppers` is infinity. False proves nothing.
     """
     rest = {(0, _ZERO): Fraction(-1), (0, -short / 2): _ONE}
     for key, c in delta.items():

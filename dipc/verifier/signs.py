@@ -551,10 +551,11 @@ class Signs:
 
 
 def factor_signs(function: Ring, value: object, within: Range, budget: Budget) -> Signs:
-    """Return all sign changes of `function` inside `within`. Raises Rejected if the pieces `value` do not prove them.
+    """Return all sign changes of `function` inside `within`.
 
-    A function linear in eps, whose root is computed, and a single term need no pieces (None). Charges its work to
-    `budget`.
+    `value` is a JSON list of pieces that cover `within`, each with a proof of its signs. It may be None for a single
+    term, which has no root, and for a function that is linear in eps, whose root is computed. Charges its work to
+    `budget`. Raises Rejected if `value` does not prove the signs.
     """
     if value is None:
         return _evident(function, within)
@@ -625,8 +626,10 @@ def _piece(curve: Curve, value: object, left: Range, budget: Budget) -> tuple[in
 def _all_signs(value: object, function: Ring, within: Range, budget: Budget) -> list[tuple[int, Signs | None]]:
     """Return the multiplicity of each factor in `value`, and its signs inside `within`.
 
-    The product of the factors must be `function`. The signs are None for a factor of even multiplicity without
-    evidence: its power changes no sign. Charges its work to `budget`. Raises Rejected.
+    The product of the factors, with their multiplicities, must be `function`. The signs are None if the certificate
+    gives no evidence for a factor of even multiplicity, which changes no sign of the product. Charges its work to
+    `budget`. Raises Rejected if a factor is malformed, if its signs are not proved, or if the product is another
+    function.
     """
     product = ONE
     result: list[tuple[int, Signs | None]] = []

@@ -75,10 +75,11 @@ class Subject:
 
 @dataclass(frozen=True)
 class Expected:
-    """The claim that the person who checks the certificate expects to be proved.
+    """The claim that the user who checks the certificate expects to be proved.
 
-    Where a part is None, the part of the program's claim block, `block`, is expected, and where there is none, the part
-    that was proved. If `own` is true, the rows and their columns are those of this person's own table.
+    `block` has the fields of the program's claim block. A part that is None is read from `block`; if `block` has no
+    such part, the part that was proved is expected. `all_inputs` is true if the claim must be about all inputs. `own`
+    is true if a row's own alpha, beta and gamma have precedence over `block`, as those in a table of the user do.
     """
 
     verdict: str | None = None
@@ -162,9 +163,9 @@ class Expected:
     def own_cells(self, own: Mapping[str, str]) -> dict[str, str]:
         """Return the cells in `own`, a row's own alpha, beta and gamma, that replace parts of the expected claim.
 
-        A part that is given in the call replaces the cell. So does a part of the claim block, unless the rows are those
-        of the person's own table. A claim block with a beta gives all parts, since it has a default for each part that
-        it leaves out.
+        A part that the user gives replaces the cell. So does a part of the claim block, unless the rows are those of
+        the user's own table. A claim block with a beta gives all parts, since it has a default for each part that it
+        leaves out.
         """
         given = _OF_ACCURACY if "beta" in self.block else tuple(self.block)
         return {
@@ -182,9 +183,9 @@ _OF_ACCURACY = ("alpha", "beta", "gamma", "eps")
 def _rounded(text: str, name: str, constants: Mapping[str, Fraction], wanted: str) -> str:
     """Return the part `text` of a claim with rational numbers in place of irrational ones.
 
-    They are rounded so that the new claim implies the one given. If `wanted` is "inaccurate" or "not-private", the one
-    given implies the new one. `name` is the name of the part, and `constants` has the values of names in it. Raises
-    UnusableArgument.
+    The rounded claim implies the given one. If `wanted` is "inaccurate" or "not-private", the given claim implies the
+    rounded one instead. `name` is the name of the part, and `constants` has the values of names in it. Raises
+    UnusableArgument if the text cannot be read, or if the direction in which to round a number is not clear.
     """
     try:
         return rational_bound(text, constants, Budget(), above=wanted in ("inaccurate", "not-private"))
@@ -694,7 +695,8 @@ class OfPrivacy(Statement):
     def _expected_claim(self, expected: Expected, budget: Budget) -> PrivacyClaim:
         """Return the claim that is `expected`, where parts that are not given are those of this theorem.
 
-        Charges its work to `budget`. Raises UnusableArgument.
+        Charges its work to `budget`. Raises UnusableArgument if the expected budget is not a multiple of eps, or if
+        delta cannot be read.
         """
         factor, delta = self.claim.budget, self.claim.delta
         try:

@@ -64,7 +64,7 @@ class Mass:
     def reach(self, eps: Fraction, bits: int, *, on_disk: bool) -> int:
         """Return a K with Pr[|N| > K] <= 2^-`bits` for this noise N at all values of eps that are at least `eps`.
 
-        With `on_disk`, the K is large enough for lemma N8 on disks around these eps, too.
+        With `on_disk`, the K is large enough for lemma N8 (FORMAT.md) on disks around these eps, too.
         """
         eps = _ONE if self.fixed else eps
         if self.laplace:

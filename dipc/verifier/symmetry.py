@@ -500,7 +500,10 @@ class _Run:
         return tuple(node for node in found if node is not None)
 
     def required(self) -> Node:
-        """Return the conjunction of the conditions in `requires`, over unknown inputs. Raises NotDerived."""
+        """Return the conjunction of the conditions in `requires`, over unknown inputs.
+
+        Raises NotDerived if a condition is not shown to have a value for all inputs.
+        """
         result = self.table.constant(value=True)
         for code in self.machine.requires:
             result = self.table.apply("and", [result, self.expression(code, self.inputs)])
@@ -788,8 +791,9 @@ def _left_by_expressions(
 ) -> tuple[list[tuple[int, int]], str]:
     """Return (those of `pairs` that are not shown to be exchangeable, the reason for the first of them).
 
-    A pair has the slots of two inputs of `machine`, which is the program, or its ideal if `is_ideal`. The method is the
-    comparison of expressions (lemma 4d). Charges its work to `budget`.
+    If all are shown to be exchangeable, the reason is "". A pair has the slots of two inputs of `machine`, which is the
+    program, or its ideal if `is_ideal`. The method is the comparison of expressions (lemma 4d). Charges its work to
+    `budget`.
     """
     try:
         run = _Run(machine, budget)

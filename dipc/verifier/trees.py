@@ -59,6 +59,9 @@ class Leaf:
 class NearLeaf:
     """A leaf on a part of its center's line: a value of the law `spread`, with its nearest bounds there.
 
+    A leaf may have several lower and several upper bounds. On the part, one lower bound implies all other lower ones,
+    and one upper bound all other upper ones. `forms` has these nearest bounds, at most one of each kind.
+
     `positive` says for each bound in `forms` whether it is nonnegative on the part; for normal leaves it is always
     true. `count` is the number of such leaves.
     """
@@ -114,7 +117,7 @@ class Center:
     def leaves_near(self, t: Fraction, x: Fraction) -> tuple[NearLeaf, ...] | None:
         """Return the leaves with their nearest bounds if the center is `t` and its parent `x`, in multiples of eps.
 
-        Return None if the event is impossible at these values.
+        The nearest bounds are explained at `NearLeaf`. Return None if the event is impossible at these values.
         """
         result = []
         if any(a * t + b * x + d < 0 for a, b, d in self.own):
@@ -168,9 +171,10 @@ class Tree:
 
     @property
     def bounds(self) -> dict[bool, Fraction] | None:
-        """The least d with t + d·eps >= 0 (key True) and with -t + d·eps >= 0 (key False), for one normal value t.
+        """The bounds of an event over one normal value t, or None if the event is over several values or Laplace noise.
 
-        The result is None if the event has more than one value.
+        The event is t + d·eps >= 0 for the d with the key True, and -t + d·eps >= 0 for the d with the key False. Each
+        d is the least of its side; a key is missing if t is not bounded on this side.
         """
         root = self.root
         if root.leaves or root.below or root.spread.laplace or not all(a for a, _, _ in root.own):
@@ -230,10 +234,10 @@ class Tree:
 def tail_rates(d: Fraction, variances: Mapping[Number, Fraction], rates: Sequence[Fraction]) -> list[Number | Fraction]:
     """Return the rates of bounds whose sum is at least the probability that a half-space fails (lemma N4).
 
-    The half-space fails only if the sum of its n values exceeds `d`/eps, and so only if one of them exceeds
-    `d`/(n·eps). `variances` has the variances of the normal values, as multiples of the numbers that are its keys.
-    `rates` are those of the Laplace values. The result has one rate for each value; `Tree.tails` says what the rates
-    mean.
+    Let all noises be multiplied by eps. The half-space fails only if the sum of its n values exceeds `d`·eps, and so
+    only if one of them exceeds `d`·eps/n. `variances` has an item for each normal value: its variance is the item times
+    the key. `rates` are those of the Laplace values. The result has one rate for each value; `Tree.tails` says what the
+    rates mean.
     """
     reach = d / max(1, len(variances) + len(rates))
     numbers = [Number(reach**2 / (2 * variance)) * square.inverse for square, variance in variances.items()]
@@ -259,7 +263,7 @@ def needed(rows: _Rows) -> list[int]:
 
     All indices are returned in three cases:
 
-    1. There is no single value that occurs in all half-spaces with two values.
+    1. There is no value t such that each half-space contains at most one value besides t.
     2. No point is in the interior of all half-spaces.
     3. A value has more than MOST_LINES bounds on one side.
     """
@@ -385,7 +389,8 @@ def _least_tree(
 
     A center is a value that is integrated over. The trees are written in coordinates: the first independent forms of
     the centers in `basis`. `places` has the indices of the centers among all values, whose laws are `spreads`. `rows`
-    are the half-spaces, and `leaves` the values that are not centers. Raises NotDerived.
+    are the half-spaces, and `leaves` the values that are not centers. Raises NotDerived if the coordinates do not form
+    a tree, or if there are several centers and a Laplace noise.
     """
     if len(places) > 1 and any(spread.laplace for spread in spreads):
         raise NotDerived("comparisons of Gaussian and Laplace noises do not all share one noise")
@@ -497,8 +502,8 @@ class _Rooted:
         """Return the subtree whose center is coordinate `i`, below the coordinate `parent` (None: it is the root).
 
         `above` is the scale of the parent. The result is the first in sorted order of the trees that differ from each
-        other only in the signs of values. Raises NotDerived if bounds of the center meet on lines of several
-        directions.
+        other only in the signs of values. As a function of the values of center and parent, the integrand is not smooth
+        on some lines. Raises NotDerived if those that depend on both values have several directions.
         """
         wanted = ({i},) if parent is None else ({i}, {i, parent})
         mine = [g for g, support in zip(self.groups, self.supports, strict=True) if support in wanted]

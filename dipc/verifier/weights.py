@@ -21,7 +21,10 @@ MOST_FACTORS, MOST_EXPONENT_BITS = 6, 30
 
 @dataclass(frozen=True, slots=True)
 class _Weight:
-    """The function numerator/(unit·Π factors^power), with the powers of the factors in their order."""
+    """The function numerator/(unit·Π factor^power) over the `factors` of `Weights`.
+
+    `unit` is an integer, and `powers` has the power of each factor, in the order of the factors.
+    """
 
     numerator: Integral
     unit: int
