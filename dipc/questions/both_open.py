@@ -94,9 +94,9 @@ class BothOpenCase(ClassCase):
     def posed_at_inputs(
         self, product: Fraction | None, most: int, nearest: Fraction | None = None
     ) -> Iterator[ProofStep]:
-        """Yield the claim at some inputs of the class, for each of some values of gamma, as proof steps.
+        """Yield the obligations of the claim at some inputs of the class, with some values of gamma.
 
-        `product` is a value of distance·eps at which the claim may fail, or None. At most `most` inputs are used of the
+        `product` is a value of alpha·eps at which the claim may fail, or None. At most `most` inputs are used of the
         class and of each of its subclasses. `nearest` is as in `ClassCase.posed_at_inputs`.
         """
         for gamma in self._gammas():

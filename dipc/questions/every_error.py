@@ -94,7 +94,7 @@ def _decided(case: ClassCase, engine: Engine, bound: Bound, entry: RowResult, *,
     """Decide with `engine` the claim about the class of `case`, and return the result.
 
     `bound` is 1 minus an upper bound of the expected error. If `equal` is true, the expected error is equal to this
-    bound; only then can the claim be refuted. `entry` is another row about this class; the result shows its output,
+    bound; only then can the claim be refuted. `entry` is the row of the undecided case; the result takes its output,
     alpha and gamma.
     """
     required = case.goal.required
@@ -145,7 +145,10 @@ def _noise(states: Sequence[ExitState], slot: int, answer: Affine, guards: Seque
 
 
 def _is_less(gap: Affine, noise: Affine, state: ExitState, guards: Sequence[Constraint]) -> bool:
-    """Return True if |`gap`| <= |`noise`| whenever the program ends in `state`, at all inputs that satisfy `guards`."""
+    """Return True if |`gap`| <= |`noise`| whenever the program ends in `state`, at all inputs that satisfy `guards`.
+
+    `gap` and `noise` are forms of noises and inputs.
+    """
     known = [
         halfspace(item.form, strict=item.strict) for item in (*state.constraints.items, *state.guards.items, *guards)
     ]

@@ -130,7 +130,8 @@ _MOST_POINTS, _LEAST_POINTS = 400, 30
 class EveryInput(Source):
     """The claim about every real and int input of one program.
 
-    Its cases are convex classes of inputs that together cover all inputs that satisfy the precondition `requires`.
+    Its cases are convex classes of inputs. As `respects_requires` declares, these cover exactly the inputs that satisfy
+    the precondition `requires`.
     """
 
     respects_requires: ClassVar[bool] = True
@@ -348,10 +349,10 @@ class EveryInput(Source):
         return own, choices(inside, inputs.rivals, self.metric, slanted=self.near is not None)
 
     def _is_static_at_edges(self, inputs: InputClass, own: Sequence[Affine]) -> bool:
-        """Return True if every facet that does not move with alpha is a bound set by `requires`.
+        """Return True if every facet in `own` that does not move with alpha comes from the precondition `requires`.
 
-        No input lies beyond such a bound. `own` has one facet for each guard of the class `inputs`, in the order of the
-        guards.
+        `own` has the facet of each guard of the class `inputs`, in the order of the guards. No input lies beyond a
+        facet that comes from `requires`.
         """
         allowed = self.program.allowed
         if allowed is None:
@@ -380,7 +381,7 @@ class EveryInput(Source):
 
 @frozen
 class Unsorted:
-    """A case for inputs whose classes could not be computed, because of the `reason`."""
+    """The case with this `number` of `source`, for inputs whose classes could not be computed; `reason` says why."""
 
     source: EveryInput
     number: int
@@ -403,8 +404,8 @@ class Unsorted:
 class RenamedClass:
     """The claim about a class that differs only in names from a class that was proved, with the result `proved`.
 
-    `inputs` is the class. `pattern` describes this class without names, and `other` the class that was proved, as
-    explained in `dipc/rules/renaming.py`.
+    The case is the one with this `number` of `source`, and `inputs` is its class. `pattern` describes this class
+    without names, and `other` describes the class that was proved. Both are explained in `dipc/rules/renaming.py`.
     """
 
     source: EveryInput
@@ -473,8 +474,8 @@ class ClassCase:
         """Return the obligations by which the first rule that applies would prove the case.
 
         If the least probability of the class is known, the only obligation is about this probability. The result is
-        empty if nothing is claimed. Raises Undecided if no rule applies, or if distances are open and integers, and
-        DiagnosticError for a claim that makes no sense.
+        empty if nothing is claimed. Raises Undecided if no rule applies, or if the claim is about every distance and
+        all inputs are ints, so that distances are integers. Raises DiagnosticError for a claim that makes no sense.
         """
         if self._greatest_dd() is not None or self.goal.empty is not None:
             return ()
@@ -718,13 +719,14 @@ class ClassCase:
     def posed_at_inputs(
         self, product: Fraction | None, most: int, nearest: Fraction | None = None
     ) -> Iterator[ProofStep]:
-        """Yield the claim at some inputs of the class, each as in a row of a table.
+        """Yield the obligations of the claim at some inputs of the class.
 
         If one of these obligations fails, the claim fails for the class. The inputs are extreme ones, at which slacks
         are least, and inputs between these and an inner input. `nearest` is a fraction of the way from an extreme input
-        to the inner one, tried before 1, 1/2, 1/4, …; if it is None, only these are tried. At most `most` inputs are
-        used of the class and of each of its subclasses. If a distance is open, `product` is the product of this
-        distance and an eps at which the claim may fail. Raises Undecided and DiagnosticError as `goal` does.
+        to the inner one. It is tried before the fractions 1, 1/2, 1/4, …; with None, only the latter are tried. At most
+        `most` inputs are used of the class and of each of its subclasses. If a distance is open, `product` is the
+        product of this distance and an eps at which the claim may fail. Raises Undecided and DiagnosticError as `goal`
+        does.
         """
         if self.goal.empty is None:
             alphas, gamma = self._witness_distances(product, None)
@@ -756,8 +758,9 @@ class ClassCase:
         """Yield candidates for the input with the least probability in the class, for each alpha in `alphas`.
 
         The candidates are extreme inputs, at which slacks are least, and points between these and an input inside the
-        class. `nearest` is a fraction of the way from an extreme input to the inner one, tried before 1, 1/2, 1/4, …;
-        if it is None, only these are tried. At most `most` inputs are yielded for the class, and for each subclass.
+        class. `nearest` is a fraction of the way from an extreme input to the inner one. It is tried before the
+        fractions 1, 1/2, 1/4, …; with None, only the latter are tried. At most `most` inputs are yielded for the class,
+        and for each subclass.
         """
         setting = self.source.setting
         subclasses = [convex for convex in by_distances(setting, self.convex) if convex.facets != self.convex.facets]

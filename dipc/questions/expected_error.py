@@ -58,12 +58,13 @@ class ErrorRows(TableRows):
 class ErrorRow(Record):
     """The expected error at one input, or a bound of it for a class of inputs.
 
-    `error` is the expected error in closed form, and `value` an enclosure of its value at the eps of the report. Both
-    are None past a limit, with the `reason`. For a numeric output `bias` is E[output - det(u)], and `variance` the
-    variance of the output. `result` is the decided row, if there is a claim.
+    `row` is the number of the row, from 1; `input` and `output` map names to strings. `error` is the expected error in
+    closed form, and `value` an enclosure of its value at the eps of the report. Both are None past a limit, with the
+    `reason`. For a numeric output `bias` is E[output - det(u)], and `variance` the variance of the output. `result` is
+    the decided row, if there is a claim.
 
-    For a class of inputs, `where` has its inequalities. The field `error` is then an upper bound at each of its inputs;
-    if `exact`, it is the expected error at each of them.
+    For a class of inputs, `input` is empty, and `where` has the inequalities of the class. The field `error` is then an
+    upper bound at each of its inputs; if `exact`, it is the expected error at each of them.
     """
 
     FIELDS = (
@@ -111,11 +112,12 @@ def complement(ends: tuple[Fraction, Fraction]) -> tuple[Fraction, Fraction]:
 
 @frozen
 class ErrorReport(Record):
-    """The expected errors at all inputs.
+    """The expected errors at all inputs, as `rows`; after Ctrl-C the rows so far, marked as `interrupted`.
 
-    `worst` is the number of a row with the largest error at the eps `at`; with `everywhere` this row is proved to have
-    the largest error for every eps of the intervals. `error_text` is the error as text, such as `|y - det(u)|`.
-    `claimed` is the bound that the claim states; without a claim `claimed` and `verdict` are None.
+    `worst` is the number, from 1, of a row with the largest error at the eps `at`, or None without rows. With
+    `everywhere` this row is proved to have the largest error for every eps of the intervals. `error_text` is the error
+    as text, such as `|y - det(u)|`. `claimed` is the bound that the claim states; without a claim `claimed` and
+    `verdict` are None.
     """
 
     HEAD = (

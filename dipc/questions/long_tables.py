@@ -461,8 +461,8 @@ class _ChunkRows:
 class LongRows(CountedRows):
     """The rows of a long table as a report shows them: counts, and the rows that are not proved.
 
-    Any other row is decided only when it is read. `whole` returns the question about the table when all of it is read
-    into memory.
+    Proved rows are counted, but not kept. If one of them is read, the whole table is read into memory and decided by
+    the question that `whole` returns.
     """
 
     def __init__(self, whole: Callable[[], Source]) -> None:

@@ -200,9 +200,9 @@ def groups_of(
 
 
 def bag_distance(group: Group, norm: Norm, one: Bag, other: Bag) -> Fraction:
-    """Return the least distance in `norm` between two lists of values in any order.
+    """Return the least distance in `norm` between `one` and `other`, over all orders of their values.
 
-    The lists are `one` and `other`, with a value for each input of `group`.
+    Each of the two has a value for each input of `group`, sorted as the group's possible values are.
     """
     if one == other:
         return _ZERO

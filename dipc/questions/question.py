@@ -213,8 +213,8 @@ def table(program: ProgramGiven, inputs: InputSpec | None = None, *, limits: Lim
 def inputs_meant(program: Program, table: TableGiven | None, asked: Options) -> InputSpec | None:
     """Return the inputs of a question about `program` with the options `asked`.
 
-    Inputs in the options come first. Without them, and without a `table`, the inputs are those of the claim block. The
-    result is None for a program with finite inputs if all of them are meant.
+    These are the inputs that the options give. Without them, and without a `table`, they are those of the claim block.
+    The result is None if the table gives the inputs, and for a program with finite inputs if all of them are meant.
     """
     given = asked.inputs
     inputs = program.core.claimed_inputs if given is None and table is None else given
@@ -392,7 +392,7 @@ def expected_error(
 
 @frozen
 class ErrorAsked:
-    """A question about expected errors, with the bound it claims as text, or None without a bound."""
+    """The question `source` about expected errors; `claimed` is the text of the claimed bound, None without one."""
 
     source: Source
     claimed: str | None

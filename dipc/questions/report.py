@@ -58,8 +58,9 @@ class RowResult(Record):
     - `says` has the values of eps, or of the variable of a class, where beta < 1. The row is `vacuous` for one of three
       reasons. The claim may not be about the input because its dd is too small; then `says` is None. Beta may be at
       least 1 everywhere. Or the row leaves all outputs open (`unconstrained`).
-    - For a class of inputs, `count` is the number of its inputs. For a free gamma, `obligations` has one result for
-      each range of gamma, and the other fields are those of the result that decides.
+    - If the row represents several inputs with the same obligation, `count` is their number. For a free gamma,
+      `obligations` has the results for the ranges of gamma. The other fields are those of the first of these results
+      that is inaccurate, else of the first that is undecided, else of the first.
     """
 
     CLAIMED = "alpha beta gamma verdict probability counterexample reason failing+ vacuous+ count? obligations=ranges+"
@@ -343,8 +344,8 @@ class Report(Record):
     - `constants` are the program's constants, and `requires` is its precondition as text, None without one.
     - `every_input` names the inputs of a claim about all inputs, such as "every real input", and `numbers` the values
       of a constant that is left open, such as "m >= 3". For classes, `inputs` is their total number of inputs.
-    - `decided_by` is a theorem by which the verdict holds for more claims or inputs than the rows state, or the claim
-      from which the theorem follows; None if there is no theorem.
+    - `decided_by` is a theorem by which the verdict holds for more claims or inputs than the rows state; None if there
+      is no theorem. It may be the claim instead: the property `theorem` then computes the theorem from the claim.
     - `evidence` is the data for a certificate, if it was requested. `effort` is the time and work spent.
 
     A report has no truth value: `require` raises AssertionError unless it is accurate.
@@ -455,9 +456,9 @@ class Report(Record):
     def plot(self, row: int | None = None, axes: Any = None) -> Any:
         """Draw Pr against 1 - beta over eps for the row with number `row`, and return the axes of matplotlib.
 
-        The failing eps are shaded. A `row` of None is the first that fails, else the first that is informative. The
-        curves are drawn into `axes`, by default into new ones. Raises ValueError for a row without a probability in
-        closed form, ImportError without matplotlib.
+        The failing eps are shaded. Without `row`, the row is the first that fails, else the first whose claim is not
+        vacuous and whose probability is known. The curves are drawn into `axes`, by default into new ones. Raises
+        ValueError for a row without a probability in closed form, ImportError without matplotlib.
         """
         return above("shown").draw(self, row, axes)
 
@@ -645,9 +646,10 @@ class ClassNote(Record):
 class ClassResult(RowResult):
     """The result for a class of inputs; `input` is one of its inputs, for an inaccurate class the counterexample.
 
-    `note` describes the class. A result that takes more than one row of a report has these in `rows`. With a `count` it
-    represents this many classes that differ only by an exchange of inputs. `evidence` is the proof, the row that
-    refutes the claim, or the reason why the checker does not follow the proof; None if the class is undecided.
+    `note` describes the class. If a report shows the result in more than one row, `rows` has the results of these rows.
+    If classes that differ only by an exchange of inputs share the result, the field `count` is their number. `evidence`
+    is the proof, the row that refutes the claim, or the reason why the checker does not follow the proof; None if the
+    class is undecided.
     """
 
     CLAIMED = f"{RowResult.CLAIMED} class=note?"
@@ -678,7 +680,10 @@ class ClassResult(RowResult):
 
     @property
     def facets(self) -> tuple[Affine, ...]:
-        """Half-spaces that contain every input of the class that the claim is about; none if it is undecided."""
+        """Half-spaces that contain every input of the class that the claim is about.
+
+        The tuple is empty if the class is undecided, and for a row about values of m.
+        """
         return () if self.note.convex is None or self.evidence is None else self.note.convex.facets
 
     @property

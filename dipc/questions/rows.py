@@ -227,9 +227,10 @@ class LeastBounds:
 
     Take an event over some noises and move its half-spaces inwards: the new event is a subset of it. Of all bounds that
     differ only in the constants of their half-spaces, the one with the least constants is therefore the least. The
-    weights of its summands are probabilities, and so not negative. Rows are compared in batches. The first lower bound
-    that is tried has one constant for all half-spaces with equal coefficients: it soon stays the same for all later
-    rows.
+    weights of its summands are probabilities, and so not negative.
+
+    Rows are compared in batches. In the lower bound that is tried first, each half-space has the least constant of all
+    half-spaces with the same coefficients. After the first batches, later rows rarely change this constant.
     """
 
     def __init__(self) -> None:
@@ -451,8 +452,8 @@ class FreeGamma(TableRows):
 def _together(rows: Sequence[RowResult]) -> RowResult:
     """Return a single result from `rows`, which has one result for each range of gamma.
 
-    The first inaccurate result is returned, else the first undecided one. If all are accurate, the first is returned
-    with its range of gamma replaced by all gamma.
+    The first inaccurate result is returned, else the first undecided one. If all are accurate, the first is returned,
+    with [0, inf) in place of its range of gamma.
     """
     claimed = [result.says for result in rows if result.says is not None]
     says = join_scopes(claimed) if claimed else None

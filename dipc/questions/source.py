@@ -101,7 +101,7 @@ class Source(ABC):
 
     @property
     def total(self) -> int | None:
-        """The number of cases, if it is known before they are built."""
+        """The number of cases; None if it is not known before they are built."""
         return None if self.table is None else len(self.table.rows)
 
     @property

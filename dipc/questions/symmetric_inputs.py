@@ -567,8 +567,8 @@ def with_corollary(report: Report) -> Report:
 def is_everything(program: Program, inputs: Any) -> bool:
     """Return True if `inputs` are all inputs of `program`, and if all inputs and outputs are finite.
 
-    `inputs` is a value that `parse_inputs` reads, or None for all inputs. The result is False if a condition of the
-    question limits the inputs of the program.
+    `inputs` is a value that `parse_inputs` reads, or None for all inputs. The result is False if the program has a
+    selection, which limits the question to some of its inputs.
     """
     if program.core.selection is not None:
         return False

@@ -178,8 +178,8 @@ _MOST_COMBINATIONS = 2_000
 class RegionFamily:
     """All regions that have one and the same answer in the outputs that dd(u) depends on.
 
-    `guards` has, for each combination of finite inputs in turn, the set of these regions, each as the set of its
-    guards. If `alone` is true, there is only one region, no finite input, and the answer is constant.
+    `guards` has an entry for each combination of values of the finite inputs: the set of its regions, each given by the
+    set of its guards. If `alone` is true, there is only one region, no finite input, and the answer is constant.
     """
 
     guards: tuple[frozenset[frozenset[Halfspace]], ...]

@@ -433,8 +433,8 @@ def candidates(
     `slots` are the numeric inputs. `lower` has the slacks of the class, and its corner if there is an input where all
     of them are least. First come extreme inputs: this corner, or else inputs where one slack is least. Since an extreme
     input may belong to another class, inputs between it and an inner input of the region, or of `guards`, come next.
-    `nearest` is a fraction of the way to the inner input, tried before 1, 1/2, 1/4, …; if it is None, only these are
-    tried.
+    `nearest` is a fraction of the way to the inner input. It is tried before the fractions 1, 1/2, 1/4, …; with None,
+    only the latter are tried.
     """
     inputs = convex.inputs
     within = [guard.guard for guard in inputs.region.guards]
@@ -503,10 +503,11 @@ def near_integers(
     """Yield the points `proposed` with integers in place of the values of the inputs `whole`.
 
     A value that is not an integer is replaced by both neighboring integers in turn, or only by the nearer one if there
-    are many such values. If none of the points made in this way satisfies `within`, a point with nearby integers that
-    does is searched for. It is yielded before these points, if it is found.
+    are many such values. If none of the resulting points satisfies `within`, other integers nearby are searched for a
+    point that does. If it is found, it is yielded first.
 
-    A point that is yielded may violate `within`. If there are inputs in `whole`, each point is yielded once.
+    Other yielded points may violate `within`. Points that result twice are yielded once. If `whole` is empty, all
+    points are yielded unchanged.
     """
     seen: set[tuple[Fraction, ...]] = set()
     for point in proposed:

@@ -111,9 +111,9 @@ class _Numbers:
 class NumberResult(ClassResult):
     """The result about one m, or about all m beyond some number.
 
-    `singly` pairs each m that was decided on its own with the results for its classes. The fields `start` and `union`
-    are set in the last result only. Its last row is about all m >= `start`, and `union` is the proof of that row. The
-    field `union` is None if the row is undecided, or proved without a union bound.
+    `singly` pairs each m that was decided on its own with the results for its classes. If the last row of the result is
+    about all m >= `start`, `union` is the proof of that row. In all other results, `start` and `union` are None. The
+    field `union` is also None if that row is undecided, or proved without a union bound.
     """
 
     singly: tuple[tuple[int, tuple[ClassResult, ...]], ...] = field(default=(), compare=False, repr=False)
@@ -284,7 +284,7 @@ class AllNumbers(Source):
         return self.claim.requirement()
 
     def refusal(self, refused: NotUniform) -> str:
-        """Return why there is no union bound: the reason of `refused`, with its line in the program."""
+        """Return the message that there is no union bound, with the reason in `refused` and its line in the program."""
         line = ""
         if refused.span is not None:
             line = f" (line {self.program.core.source.excerpt(refused.span).line})"
@@ -353,7 +353,8 @@ class AllNumbers(Source):
     def refuted(self, number: int, like: Sequence[ClassResult]) -> Asking[ClassResult | None]:
         """Return a result in which one input refutes the claim for m = `number`, or None if no input tried does.
 
-        The inputs tried are the hardest ones of the classes `like` of a smaller m, extended to more queries.
+        `like` has the results for the classes of a smaller m. The inputs tried are the hardest ones of these classes,
+        extended to more queries.
         """
         with suppress(DiagnosticError, Undecided):
             hardest = (row for row in like if row.input)

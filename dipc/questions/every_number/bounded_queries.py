@@ -106,9 +106,11 @@ def _is_steady(tree: ast.Expr, varying: set[str], arrays: _Arrays) -> bool:
 
 
 def _is_of_elements(side: ast.Ranged, varying: set[str], arrays: _Arrays) -> bool:
-    """Return True if `side`, a minimum or maximum, is over one whole array and mentions no element but its own.
+    """Return True if `side`, a minimum or maximum, is over all elements of one array.
 
-    `varying` are the constants that depend on m. `arrays` has the first and last index of each input array.
+    In it, the array may occur only at the variable of `side`, and this variable only as an index. No other array and
+    none of `varying`, the constants that depend on m, may occur. `arrays` has the first and last index of each input
+    array.
     """
     elements = [node for node in ast.walk(side.body) if isinstance(node, ast.Element)]
     names = {node.name for node in elements}

@@ -140,7 +140,7 @@ def require_one_flag(cases: Sequence[tuple[Mapping[int, Value], FlagRuns]], shar
 
 
 def is_flag(ideal: Ideal, shape: UniformLoops) -> bool:
-    """Return True if the answer may be whether some iteration exits.
+    """Return True if it is possible that the answer only says whether some iteration exits.
 
     All outputs must be finite and none of them an array with an element for each iteration, and the loop of `ideal`
     must contain an `if`. `shape` has the loops of the program and its ideal.

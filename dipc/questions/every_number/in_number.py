@@ -93,7 +93,7 @@ class RationalFunction:
         return RationalFunction.reduced(self.numerator * other.denominator, self.denominator * other.numerator)
 
     def inverse(self) -> RationalFunction:
-        """Return 1/f up to a constant factor, for this function f; both leading coefficients of the result are 1.
+        """Return c/f for this function f, with the constant c for which both leading coefficients of the result are 1.
 
         Raises ZeroDivisionError if f is 0.
         """

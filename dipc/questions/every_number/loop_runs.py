@@ -95,7 +95,8 @@ class Automaton(Generic[S]):
     """The steps that runs of the loop can take, from head to head.
 
     `before` are the steps from the program's start to the first head. `iterations` has at index h the steps from head h
-    through one iteration. `endings` has at index h the steps from head h to the program's exit, if the loop ends there.
+    through one iteration. `endings` has at index h the steps from head h to the program's exit, if no iteration
+    follows.
     """
 
     before: tuple[S, ...]
@@ -141,8 +142,8 @@ class LoopRuns(Generic[N, S]):
     def automaton(self) -> Automaton[S]:
         """Return all steps that runs can take.
 
-        Raises NotUniform if the method does not apply to the loop, TooFew if the loop was unrolled too few times, and
-        LimitReached past one of the program's limits.
+        Raises NotUniform with the reason if the steps of the loop are not known, TooFew if the loop was unrolled too
+        few times, and LimitReached past one of the program's limits.
         """
         self._require_defined()
         before = tuple(self._before())
@@ -581,11 +582,11 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         return facets(region, (), self._metric, outside, fixed=self._is_finite and alone)[: len(guards)]
 
     def _outcome(self, state: State, successors: Sequence[State], moving: Sequence[Affine]) -> tuple[State, Event]:
-        """Return (successor, event): the one in `successors` reached without noise, and an event that ensures it.
+        """Return (the state that the run reaches without noise, an event under which noise leads to it, too).
 
-        `state` compares noisy values. If the event occurs, the comparison has the same outcome as without noise, for
-        all inputs at which the forms `moving` are at least 0. Raises NotUniform if these inputs do not determine the
-        outcome without noise.
+        `state` compares noisy values, and the result is one of `successors`. If the event occurs, the comparison has
+        the same outcome as without noise, for all inputs at which the forms `moving` of inputs and alpha are at least
+        0. Raises NotUniform if these inputs do not determine the outcome without noise.
         """
         found: list[tuple[State, Event]] = []
         static = [guard.form for guard in state.guards.items]

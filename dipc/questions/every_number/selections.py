@@ -213,7 +213,7 @@ def _other_summand(value: ast.Expr, name: str) -> ast.Element | None:
 
 
 def _printable(body: Block | list[ast.Statement]) -> Block:
-    """Return `body` in a form that the language has: some noises can only be drawn around 0.
+    """Return `body` with draws around 0 of all noises for which the language has no mean.
 
     For these noises z <- D(q[i]) becomes two statements, a draw around 0 and z <- z + q[i].
     """

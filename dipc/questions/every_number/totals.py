@@ -409,9 +409,10 @@ def _bound_names(tree: ast.ProgramTree) -> set[str]:
 class _TotalSearch:
     """A search for totals: sums, minima, maxima and counts over the arrays `queries`. It collects them in `totals`.
 
-    The last index of a total depends on `numbers`, the constants that depend on m; the first and last index mention no
-    names but `constants`. The summand may mention the names in `fixed`: constants that do not depend on m, and words of
-    domains. `outputs` are the outputs of the program, and `taken` are names that must not be given to new inputs.
+    The last index of a total mentions one of `numbers`, the constants that depend on m. Both its indices mention only
+    names in `constants`: all constants, including `numbers`. The summand may mention the names in `fixed`: constants
+    that do not depend on m, and words of domains. `outputs` are the outputs of the program, and `taken` are names that
+    must not be given to new inputs.
     """
 
     numbers: frozenset[str]

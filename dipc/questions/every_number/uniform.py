@@ -106,7 +106,10 @@ def used_names(tree: ast.ProgramTree) -> frozenset[str]:
 
 
 def declared_domain(declared: Sequence[ast.Declaration], type_: ast.TypeExpr) -> ast.TypeExpr | None:
-    """Return `type_`, or the domain that it names among the declarations `declared`; None if there is none."""
+    """Return the domain that `type_` names among the declarations `declared`; None if it is not declared there.
+
+    A type that is not a name is returned unchanged.
+    """
     if not isinstance(type_, ast.NamedDomain):
         return type_
     domains = (each for each in declared if isinstance(each, ast.DomainDecl))

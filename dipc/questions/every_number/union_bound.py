@@ -124,9 +124,10 @@ def plus(left: Sum, right: Sum) -> Sum:
 def sums(automaton: Automaton[AgreeingStep], low: int, paths: int) -> frozenset[Sum]:
     """Return bounds for a loop from `low` to m with the runs `automaton`; at each input one of them bounds the error.
 
-    Each path that visits no head twice gives its events as the fixed part of a bound. A longer run repeats iterations
-    between its heads, so that there is one bound for each such iteration. A bound is valid for all m >= its `once`, at
-    any eps. Raises NotUniform if no run agrees with the ideal, LimitReached past `paths` paths.
+    A path that visits no head twice gives the fixed events of a bound. Longer runs repeat iterations between its heads.
+    Each of these iterations gives a bound of its own, with the events of the iteration as repeated events. A bound is
+    valid for all m >= its `once`, at any eps. Raises NotUniform if no run agrees with the ideal, LimitReached past
+    `paths` paths.
     """
     sums: set[Sum] = set()
     cycles = _iterations_on_cycles(automaton)
@@ -199,10 +200,10 @@ class UnionBound:
             raise ValueError("a union bound over no run would prove any claim")
 
     def decay(self, number: int) -> Fraction | None:
-        """Return the rate r at which the bound for m = `number` decays like e^{-r·t} as t grows; None if it is 0.
+        """Return the rate r at which the bound for m = `number` decays like e^{-r·t} as t grows.
 
-        The variable t is eps, or distance·eps if a distance is open. Raises ZeroDivisionError if a rate is not defined
-        at this m.
+        The variable t is eps, or distance·eps if a distance is open. The result is None if the bound is 0. Raises
+        ZeroDivisionError if a rate is not defined at this m.
         """
         result = [
             rate
@@ -629,8 +630,8 @@ class UnionProof:
     def _tried(self, start: int) -> Asking[Fraction | None]:
         """Return the first number of `_TRIED` beyond which all inequalities for m >= `start` hold, or None.
 
-        The numbers are values of the variable, such as eps. They replace the number that `_failing` returns if it knows
-        none.
+        The numbers are values of the variable, such as eps. They are tried if `_failing` returns 0, because it knows no
+        number beyond which the inequalities hold.
         """
         for start_at in _TRIED:
             if (yield from self._failing(start, _split(start_at)[1])) is None:

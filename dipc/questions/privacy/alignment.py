@@ -196,7 +196,7 @@ class Emptiness:
     def __call__(self, system: Sequence[Halfspace]) -> bool:
         """Return True if the inequalities `system`, made strict where a noise is continuous, have no solution.
 
-        Raises LimitReached after too many tests, and NotConfirmed.
+        Raises LimitReached after too many tests, and NotConfirmed if a linear program is not confirmed.
         """
         self.asked += 1
         if self.asked > self._limits.cells:
@@ -287,8 +287,8 @@ class Costly:
 
     `move` has the steps of the inputs by their keys in `exit`. `cost` is a multiple of eps; None if no shift makes up
     for the move, so that shifts give no bound of the loss. `shift` is the cheapest shift, or None if only its cost was
-    computed. The shift has a multiplier for each condition that `AlignedExit.changes` returns, in the same order, with
-    the move substituted.
+    computed. Its Farkas multipliers belong to the conditions that `AlignedExit.changes` returns, in the same order,
+    with the move substituted.
     """
 
     exit: AlignedExit
@@ -440,11 +440,11 @@ class _Pivot:
     def farthest(
         self, exits: Sequence[AlignedExit], within: Sequence[Halfspace], is_empty: Emptiness
     ) -> Fraction | None:
-        """Return the largest |t| of the pivot's shift t between any two of `exits`, over all moves in the set `within`.
+        """Return the largest |t| of the pivot's shift t between any two of `exits`, over all allowed moves.
 
-        `within` has the half-spaces of the inputs' moves, and `is_empty` decides whether half-spaces have probability
-        0. The result is None if shifting this noise alone does not lead from every exit into exits with the same
-        outputs.
+        `within` has the half-spaces of the allowed moves of the inputs, and `is_empty` decides whether half-spaces have
+        probability 0. The result is None if shifting this noise alone does not lead from every exit into exits with the
+        same outputs.
         """
         others = [[item for item in each.slacks if not item.coefficient(self.key)] for each in exits]
         if not all(is_empty([*one, *two]) for one, two in combinations(others, 2)):
@@ -527,8 +527,8 @@ def _plus(one: Halfspace, two: Halfspace, factor: Fraction) -> Halfspace:
 def convex_moves(within: Neighborhood, moves: range) -> list[list[Halfspace]] | None:
     """Return convex sets whose union is the set of moves to inputs adjacent by `within`.
 
-    None for HAMMING with a radius other than 1. The moves have the keys `moves`. For L1 each set has further unknowns,
-    after the moves, that bound the moves' absolute values.
+    None for HAMMING with a radius other than 1. In the half-spaces, `moves` are the keys of the inputs' moves. For L1
+    each set has further unknowns, with the next keys, that bound the moves' absolute values.
     """
     signs, radius = (_ONE, -_ONE), within.radius
     match within.distance:

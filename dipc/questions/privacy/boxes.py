@@ -47,7 +47,7 @@ class _Group:
 
     The inputs have the indices `places` and, in the sum, the factors `weights`. An adjacency has a radius, of which the
     moves of the inputs use up parts. The i-th input moves by steps[i] per unit of the radius that it uses up. It uses
-    up budgets[i] when it moves over its whole range; None if the range is unbounded. Inputs with the greatest
+    up budgets[i] when it moves as far as it can alone; None if that is without limit. Inputs with the greatest
     |weight|·step come first.
 
     `one_sign` is 1 if all inequalities of the exit grow with the sum, -1 if all fall; then one direction of the sum is
@@ -63,8 +63,8 @@ class _Group:
     def filled(self, budget: Fraction | None) -> dict[int, Fraction]:
         """Return the move with the greatest weighted sum among the moves that spend at most `budget` of the radius.
 
-        The move maps the index of each input that moves to its change. None for `budget` lets all inputs move over
-        their whole ranges.
+        The move maps the index of each input that moves to its change. None for `budget` lets each input move as far as
+        it can alone.
         """
         move: dict[int, Fraction] = {}
         for place, weight, step, whole in zip(self.places, self.weights, self.steps, self.budgets, strict=True):
@@ -143,7 +143,7 @@ def extreme_moves(
 def _budgets(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> Iterator[tuple[Fraction | None, ...]]:
     """Yield, for each extreme move, the part of the adjacency's radius that each of the `groups` of inputs uses up.
 
-    None in place of a part means that all inputs of the group move over their whole ranges. The moves lead to inputs
+    None in place of a part means that each input of the group moves as far as it can alone. The moves lead to inputs
     adjacent by `within`. Raises LimitReached for more moves than `limits` allows.
     """
     if within.distance is Distance.LINF:
@@ -158,10 +158,11 @@ def _budgets(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> 
     count = 0
 
     def onwards(place: int, left: Fraction, open_: int | None) -> Iterator[tuple[Fraction | None, ...]]:
-        """Yield the parts of the radius that the groups from index `place` on use up, of which `left` is available.
+        """Yield tuples of the parts of the radius that the groups from index `place` on use up.
 
-        In each group but one, the first few inputs move over their whole ranges, and the others do not move. The group
-        with index `open_` uses up the remainder; None if no group before `place` does.
+        The groups before `place` leave the part `left` of the radius. In each group but one, the first few inputs move
+        over their whole ranges, and the others do not move. The other group uses up what is left of the radius. `open_`
+        is the index of this group, or None if it is not before `place`.
         """
         nonlocal count
         count += 1
@@ -229,8 +230,9 @@ def _groups(
 def _side(side: Extent, within: Neighborhood) -> tuple[Fraction, Fraction | None]:
     """Return (step, budget) for an input with the range `side`; `within` is the adjacency, which has a radius.
 
-    The input moves by the step per unit of the radius that it uses up; under HAMMING any move uses up 1. To move over
-    its whole range, the input uses up the budget. The budget is None if the range is unbounded and the distance is L1.
+    The input moves by the step per unit of the radius that it uses up; under HAMMING any move uses up 1. It uses up the
+    budget when it moves as far as it can alone. Under L1 this is over its whole range; the budget is None if the range
+    is unbounded. Under LINF the budget is at most the radius.
     """
     width = side.width
     match within.distance:
@@ -334,7 +336,7 @@ def pairs_in(ranges: Sequence[Extent], first: int, moved: int) -> list[Halfspace
 def placed(ranges: Sequence[Extent], start: Sequence[Fraction], move: Sequence[Fraction]) -> tuple[Input, Input]:
     """Return two inputs of the box with the `ranges` that differ by `move`: (the first, the first plus `move`).
 
-    Among all first inputs of this kind the result has the one nearest to `start`.
+    Of all these pairs, the result is the one whose first input is nearest to `start`.
     """
     one = []
     for side, value, step in zip(ranges, start, move, strict=True):

@@ -58,10 +58,10 @@ from dipc.sign.piecewise import PiecewiseForm
 
 
 def worst_sets(summands: Sequence[Closed], intervals: Sequence[Interval], limits: Limits) -> list[tuple[int, ...]]:
-    """Return the sets of functions of `summands`, by their indices, that are positive together in `intervals`.
+    """Return the sets of `summands` that are positive together at some eps of `intervals`, as tuples of indices.
 
-    For each eps at which none of the functions has a root, the result contains the set of all functions that are
-    positive there, unless this set is empty. Raises LimitReached past one of the `limits`.
+    The `summands` are functions of eps. For each eps at which none of them has a root, the result contains the set of
+    all that are positive there, unless this set is empty. Raises LimitReached past one of the `limits`.
     """
     numerators = [fraction_of(function)[0] for function in summands]
     functions = list(dict.fromkeys(f for f in numerators if not f.is_zero()))
@@ -197,9 +197,9 @@ class ClosedLaws(TableLaws):
     ) -> Generator[Obligation | Bound, Decision, PrivacyCounterexample | str | None]:
         """Yield obligations of `claim` at one pair of inputs, receive their decisions, and return the result.
 
-        `pair` has the indices of the two inputs. `answers` are the indices of the set of outputs to consider; None for
-        the sets that may violate the claim most. The result is a counterexample, the reason why the claim is undecided
-        at this pair, or None if it holds there.
+        `pair` has the indices of the two inputs. `answers` has the indices of all outputs in the set to consider; None
+        for the sets that may violate the claim most. The result is a counterexample, the reason why the claim is
+        undecided at this pair, or None if it holds there.
         """
         reason = None
         try:

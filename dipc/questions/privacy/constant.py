@@ -776,8 +776,8 @@ def starting_pairs(
 ) -> Iterator[_Start]:
     """Yield (noises and inputs by key, u, u') for pairs of inputs of `program` that differ by the move of `costly`.
 
-    Each pair is yielded in both directions. `choices` has the allowed values of each finite input. With `moves`, both
-    inputs satisfy `requires`.
+    Each pair is yielded in both directions. `choices` has the allowed values of each finite input. If `moves` describes
+    the moves between inputs that satisfy `requires`, both inputs of each pair satisfy it.
     """
     if moves is not None:
         yield from _allowed_starts(program, costly, choices, moves)
@@ -1014,8 +1014,8 @@ class Constant(PrivacyAnswer):
 class ConstantEnds:
     """The bounds of the least K of K·eps-privacy: it is at most `proved`, and at least `refuted_below`.
 
-    None is infinity for both. The candidate `at` refutes smaller constants. `reason` says why the bounds differ or are
-    infinite.
+    `proved` is None if no upper bound is known, and `refuted_below` is None if every K is refuted. The candidate `at`
+    refutes smaller constants. `reason` says why the bounds differ or are infinite.
     """
 
     proved: Fraction | None
@@ -1174,9 +1174,9 @@ def _below(first: Closed, second: Closed, intervals: Sequence[Interval], limits:
 
 
 def _limits(first: Closed, second: Closed, intervals: Sequence[Interval], limits: Limits) -> Iterator[Fraction | None]:
-    """Yield the positive limits of log(`first`/`second`)/eps at 0 and infinity, if the `intervals` reach there.
+    """Yield each positive limit of log(`first`/`second`)/eps, at 0 and at infinity, if the `intervals` reach there.
 
-    None is infinity. `first` is not zero. `limits` are the limits of the work.
+    None is infinity. `first` is not zero. `limits` bound the work.
     """
     if fraction_of(second)[0].is_zero():
         yield None

@@ -681,8 +681,9 @@ class RealOutputs(Laws):
     def _exponents(self, one: Closed, other: Closed, intervals: Sequence[Interval]) -> Ends | None:
         """Return a lower and an upper bound of log(`one`/`other`)/eps on `intervals`; None if none are known.
 
-        The result is None for more than one interval. For one interval with more than one eps, the bounds are computed
-        only as part of an upper bound of the least delta. Raises Undecided.
+        `one` and `other` are functions of eps. At a single eps the bounds are always computed. On one interval with
+        more than one eps, they are computed only for an upper bound of the least delta (the field `_above`); otherwise
+        the result is None. It is also None for several intervals. Raises Undecided.
         """
         (interval, *more) = intervals
         if interval.is_point and not more:
@@ -778,8 +779,8 @@ class _Alike:
 
     `ours` has the densities in the exits at the first input, `theirs` those at the second. The other outputs are the
     finite ones and those without noise; `key` has their values. Among the outputs with a density, `moving` are the
-    indices of those whose law differs between the inputs. The rest have the same law at both inputs, and are
-    independent of them.
+    indices of those whose law differs between the inputs. All others have the same law at both inputs, and are
+    independent of the `moving` ones.
     """
 
     key: _Key
@@ -901,9 +902,10 @@ def _exponential_at(slopes: Sequence[Fraction], places: Sequence[Fraction]) -> E
 
 
 def _end(span: _Span, turned: Fraction) -> tuple[Fraction | None, str]:
-    """Return the point y of the interval `span` at which `turned`·y is greatest, as (number, words).
+    """Return the point y of the interval `span` at which `turned`·y is greatest, as (number, text of the number).
 
-    The number is None, and the words are those of the interval, if there is no greatest value.
+    If there is no greatest value, the number is None, and the text describes the interval. For `turned` 0, the number
+    is an end of the interval, or None without an end, and the text describes the interval, too.
     """
     low, high = span
     if not turned:
@@ -971,9 +973,9 @@ def _halves(cell: Interval) -> tuple[Interval, Interval]:
 def worst_pairs(program: Program, within: Neighborhood, box: Clipped | None = None) -> Pairs:
     """Return pairs of real or int inputs of `program` adjacent by `within`, including the worst of all pairs.
 
-    Each loss, divergence or delta is the largest at one of these pairs. Each pair is returned in both orders. The
-    inputs of a program that clips them are in a `box`. Raises OutsideFragment if no list of pairs is known to include
-    the worst pair, and LimitReached past a limit.
+    The largest loss, divergence and delta over all pairs are attained at these pairs. Each pair is returned in both
+    orders. The inputs of a program that clips them are in a `box`. Raises OutsideFragment if no list of pairs is known
+    to include the worst pair, and LimitReached past a limit.
     """
     program = program if box is None else box.program
     core = program.core
@@ -1095,7 +1097,7 @@ def _greatest_move(
 ) -> dict[int, Fraction] | None:
     """Return a move to an input adjacent by `within` that is the worst of all moves; None if none is known to be.
 
-    Inputs are given by their indices, in the move, in `centers` and in `whole`, the inputs that move by integers. No
+    Keys of the move and of `centers` are indices of inputs; `whole` has the indices of inputs that move by integers. No
     other move changes any of `centers` more. For L1 the move changes one center only, and no other move changes a
     center more in proportion to its noise. `laws` has the law and rate of the noise around each of `centers`.
     """

@@ -396,7 +396,10 @@ def _expansions(value: Closed, cell: Ends) -> list[flint.arb_series]:
 
 
 def _eps_on(cell: Ends) -> list[flint.arb_series]:
-    """Return two series of the function eps: the one at the center of `cell`, and one at the ball of all its points."""
+    """Return two Taylor series of the function eps: at the center of `cell`, and at all points of `cell` at once.
+
+    The second series has as its first coefficient a ball that contains all these points.
+    """
     center, radius = (flint.arb(to_fmpq((cell[0] + sign * cell[1]) / 2)) for sign in (1, -1))
     return [flint.arb_series([place, 1]) for place in (center, flint.arb(center, abs(radius)))]
 
@@ -453,9 +456,9 @@ def _scaled(series: flint.arb_series, majorant: flint.arb, center: Fraction, rad
 
 
 def _cells(lower: Fraction, upper: Fraction) -> Iterator[Ends]:
-    """Yield intervals that cover the range from `lower` to `upper`, with powers of one ratio as ends.
+    """Yield intervals that cover the range from `lower` to `upper`; all inner ends are powers of `_RATIO`.
 
-    All pairs have the same intervals, so that series can be used again.
+    All pairs of inputs thus have the same intervals, so that series can be used again.
     """
     left = _ONE
     while left > lower:
@@ -520,9 +523,9 @@ def supremum(laws: EnclosedLaws, claim: PrivacyClaim, digits: int) -> tuple[Ends
     """Return (enclosure of the supremum of the least delta, an eps, the outputs that need delta at this eps).
 
     The least delta is that of `laws` for the budget of `claim` on its intervals. Delta at this eps is at least the
-    lower end of the enclosure, which has `digits` digits. To lower the upper end, the interval and pair with the
-    greatest upper bound are taken, and the interval is halved, until the bound is little more than a delta found at
-    some eps. Raises Undecided.
+    lower end of the enclosure, which has `digits` digits. To lower the upper end, the interval with the greatest upper
+    bound of all pairs is halved, again and again. The search ends when this upper bound is little more than a delta
+    found at some eps. Raises Undecided.
     """
     places = samples(claim.intervals)
     places += [end for i in claim.intervals for end in (i.lower, i.upper) if end is not None and end in i]

@@ -367,7 +367,7 @@ class EveryNumber:
         return exact if known or (cost is not None and cost.bounds == exact.bounds) else None
 
     def _attained_for_all_rates(self, program: Program, rates: Mapping[Fraction, RationalFunction]) -> RationalFunction:
-        """Return a lower bound of the constant of one iteration, as a function of m.
+        """Return a lower bound of the least K of one iteration, as a function of m.
 
         Each rate in `program` is a mark: a number that `rates` maps to a function of m. Let x be noises that reach an
         output at u. Let E(u', r) be the least cost, for the rates r, of noises that reach the output at the adjacent u'

@@ -91,7 +91,8 @@ class NormalOutput:
     """The output `name`: a sum of inputs, the number `constant` and normal noise.
 
     `weights` are the factors of the inputs, by slot. `variance` is that of the noise, in multiples of the square of
-    `GaussianMechanism.unit`. `noise_rate` is the rate of a discrete Gaussian noise.
+    `GaussianMechanism.unit`. If the noise is discrete Gaussian, `noise_rate` is its rate; otherwise `noise_rate` is not
+    used.
     """
 
     name: str

@@ -216,8 +216,8 @@ class Laws(ABC):
     ) -> Renyi:
         """Return the largest Rényi divergence D of `order` at `eps` over all `pairs`, to `digits` digits.
 
-        `moments` has each pair with e^((order-1)·D); None is infinity. Among pairs whose enclosures overlap the first
-        is named.
+        `moments` has each pair with e^((order-1)·D); None is infinity. If the enclosures of several pairs overlap, the
+        result has the inputs of the first of them.
         """
         worst, form, enclosed, highest = pairs.ordered[0], None, (_ZERO, _ZERO), _ONE
         value: Ends | None = None
@@ -327,8 +327,8 @@ class TableLaws(Laws):
     ) -> PrivacyCounterexample:
         """Return the counterexample to `claim` that consists of the `pair` and the set `answers`.
 
-        The set is too likely at the first input of the pair. The failed obligation of `failure` has the allowed
-        probability as its bound, so `failure.probability` is the allowed one.
+        The set is too likely at the first input of the pair. `failure` is the counterexample to the obligation that the
+        allowed probability is at least the probability of the set. So `failure.probability` is the allowed probability.
         """
         return counterexample_of(failure, self._sides(pair, answers, claim), claim)
 

@@ -403,9 +403,9 @@ def _match(one: _Run, two: _Run) -> LoopPath | None:
 
 
 def alive_noises(side: LoopSide, state: State) -> tuple[int, ...]:
-    """Return the noises in the values that iterations after `state` may read, in the order of the head's key.
+    """Return the noises in the values that iterations after `state` may read, in the order of these values.
 
-    `side` is the program that is run.
+    `side` is the program that is run; `LoopSide.live` has the slots of the values.
     """
     result: dict[int, None] = {}
     for slot in side.live:
@@ -530,7 +530,7 @@ class LoopCost:
 class _Place:
     """A point of a run at which an iteration starts.
 
-    `head` is the index of the state there, None before the loop. `spent` is True if an input has moved in an earlier
+    `head` is the index of the head there, None before the loop. `spent` is True if an input has moved in an earlier
     iteration by the whole distance that adjacency allows, so that no further input may move.
     """
 

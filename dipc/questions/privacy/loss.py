@@ -227,11 +227,11 @@ def _value(state: ExitState, slot: Slot) -> Value:
 
 
 def _int_answers(slot: Slot, reached: Iterable[_Reached], taken: set[tuple[int, int]]) -> list[_Answered]:
-    """Return the values of the int output `slot` as answers: those near its centers one by one, and each tail as one.
+    """Return the answers for the int output `slot`: one for each value near its centers, and one for each tail.
 
-    The centers are its values without noise. `reached` are the exits at all inputs. `taken` has (index of an exit,
-    index of a noise) for each noise that an earlier output consists of, and those of this output are added. Raises
-    Undecided if the tails are not geometric, and if a noise is already in `taken`.
+    The centers are the values of the output without noise. `reached` are the exits at all inputs. `taken` has (index of
+    an exit, index of a noise) for each noise that an earlier output consists of. The noises of this output are added to
+    `taken`. Raises Undecided if the tails are not geometric, and if a noise is already in `taken`.
     """
     rates: set[Fraction] = set()
     far = Fraction(0)

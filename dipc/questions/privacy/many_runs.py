@@ -233,7 +233,7 @@ def _on_points(run: _Run, points: Sequence[int]) -> _Gridded:
 
 
 def _between_points(runs: Sequence[_Run], digits: int) -> _Grid:
-    """Return a grid on which the outputs of each of `runs` are divided between the grid points around their losses.
+    """Return a grid for `runs` on which the probability of each output is divided between points around its loss.
 
     The grid is fine enough for an interval that contains the loss of all runs with a probability of about 1 -
     10^-`digits`.
@@ -271,10 +271,10 @@ def _reach(runs: Sequence[_Run], digits: int) -> float:
 
 
 def _power(masses: flint.arb_poly, exponent: int, least: float) -> tuple[int, flint.arb_poly]:
-    """Return (n, polynomial): `masses`^`exponent` is about x^n times the polynomial, x being the variable.
+    """Return (n, polynomial) such that x^n times the polynomial is approximately `masses`^`exponent`.
 
-    Small coefficients at both ends are cut off. In each multiplication, those cut off at one end add up to about
-    `least` at most. Raises LimitReached if too many coefficients are left.
+    Here x is the variable of the polynomials. After each multiplication, small coefficients are cut off at both ends.
+    Their sum at one end is at most about `least`. Raises LimitReached if too many coefficients are left.
     """
     offset, result = 0, flint.arb_poly([flint.arb(1)])
     for bit in f"{exponent:b}":

@@ -63,9 +63,9 @@ _Letter = str | tuple[Fraction, Fraction] | None
 def lower_bound(single: OneLoop, candidate: Candidate, number: int, period: int) -> RationalFunction | None:
     """Return a lower bound of the constant for m = `number`, and for every m greater by a multiple of `period`.
 
-    `single` is the program as one loop. The bound comes from the output of `candidate` by repeating the outputs of
-    `period` consecutive iterations. The block of this length with the fastest growth is chosen. The result is None if
-    no bound is known.
+    `single` is the program as one loop. The bound comes from the output of `candidate` by repeating the outputs of a
+    block of `period` consecutive iterations. Of all blocks, the one whose bound grows fastest with m is chosen. The
+    result is None if no bound is known.
     """
     unit = _unit(single)
     if unit is None or fraction_of(candidate.second)[0].is_zero():
@@ -230,9 +230,9 @@ class _Word(PathRuns):
     ) -> tuple[list[Halfspace], dict[int, int]]:
         """Return (half-spaces of noises and of their costs, the key of the cost of each noise not in `known`).
 
-        The noises in `known` were drawn earlier, and their costs are not counted. The half-spaces are the `forms` on a
-        run to `end`, with centered noises, and those that bound each cost below by rate·|N|. Costs are in multiples of
-        `unit`.
+        The noises in `known` were drawn earlier, and their costs are not counted. Each of `forms`, which are not
+        negative on a run to `end`, gives a half-space of centered noises. For each noise N that is not in `known`,
+        further half-spaces state that its cost is at least rate·|N|. Costs are in multiples of `unit`.
         """
         drawn = {noise.id: noise for noise in end.noises if noise.id not in known}
         last = max([noise.id for noise in end.noises], default=0)
@@ -253,11 +253,12 @@ class _Word(PathRuns):
     def cost_apart(
         self, block: int, period: int, unit: RationalFunction, total: Fraction
     ) -> tuple[Fraction, Fraction] | None:
-        """Return (least cost of the noises in a repeated block of iterations, least cost of all other noises).
+        """Return lower bounds (cost of the noises in one repetition of a block, cost of all other noises).
 
-        The block has `period` iterations and begins at index `block`. The cost of noises N is the sum of rate·|N|, in
-        multiples of `unit`, a function of m. Both numbers hold for all runs, however often they repeat the block.
-        `total` is the cost of all noises when the block occurs once. The result is None if the costs are not known.
+        The block has `period` iterations and begins at index `block`. The bounds are valid for all runs with the word's
+        outputs, however often they repeat the block. The cost of noises N is the sum of rate·|N|, in multiples of
+        `unit`, a function of m. `total` is the cost of all noises when the block occurs once. The result is None if no
+        bounds are known.
         """
         inside, after = range(block, block + period), range(block + period, self.count)
         heads = self._heads_of(block, period)

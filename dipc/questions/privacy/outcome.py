@@ -408,8 +408,9 @@ Answer = Proved | PrivacyCounterexample | Undecided
 class Numbers(Record):
     """The values >= `least` of a program's constant that an answer covers; `parameter` is the constant's name.
 
-    A refuted claim fails for the value `at`, and with `onwards` for all greater values. For the least K of
-    K·eps-privacy, `each` and `below` are strings, for numbers or functions of the constant's value.
+    A refuted claim fails for the value `at`, and with `onwards` for all greater values; `at` is None if nothing is
+    refuted. All other fields are for the least K of K·eps-privacy only. There, `each` and `below` are strings, for
+    numbers or functions of the constant's value.
 
     The program is K·eps-private for the K in `each`. With `exact`, no smaller K suffices for any value. Otherwise no
     smaller K suffices for the values up to `attained`, if it is given. From `at` on, no K smaller than the one in

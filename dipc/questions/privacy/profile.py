@@ -123,7 +123,7 @@ class LossDistribution(Record):
     atoms: tuple[Atom, ...]
 
     def rounded(self, step: Fraction) -> tuple[dict[int, float], float]:
-        """Return the probabilities of the losses, in multiples of `step`, and the probability of an infinite loss.
+        """Return ({k: the probability of the loss k·`step`}, the probability of an infinite loss).
 
         Losses are rounded up, and probabilities up to the next float. Each delta computed from them is at least the
         exact delta, up to rounding errors of that computation.
