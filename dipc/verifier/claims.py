@@ -648,7 +648,7 @@ class Claim:
 
         `own` has the row's cells that replace the claim's alpha, beta or gamma, by column. `dd` is the row's distance,
         None if the row gives none. An infinite alpha is None. Beta is None if it is not of a kind that can be
-        certified. Charges its work to `budget`. Raises Rejected.
+        certified. Charges its work to `budget`. Raises Rejected if one of the three has no value at the row.
         """
         key = (own.get("alpha"), own.get("beta"), own.get("gamma"), dd)
         if key not in self._known:
@@ -662,7 +662,8 @@ class Claim:
         """Return alpha and gamma at a row, and the values of all names that beta may use there.
 
         `own` has the row's cells that replace the claim's alpha, beta or gamma, by column. `dd` is the row's distance,
-        None if the row gives none. An infinite alpha is None. Charges its work to `budget`. Raises Rejected.
+        None if the row gives none. An infinite alpha is None. Charges its work to `budget`. Raises Rejected if alpha or
+        gamma has no value at the row, for example if alpha is dd and the row gives no dd.
         """
         names = self._names(dd)
         if self.alpha is not None and mentions(self.alpha, "gamma"):
@@ -677,13 +678,15 @@ class Claim:
     ) -> tuple[Fraction | None, Beta | None, bool]:
         """Return the claim about a row for every gamma from `ends[0]` up to, but not including, `ends[1]`.
 
-        The result is (greatest alpha, beta, whether nothing is claimed). The alpha is the greatest for these values of
-        gamma, None for infinity. Beta is taken at this alpha and at the greatest gamma, as a limit if one of them is
-        infinite.
+        The result is (greatest alpha, beta, whether nothing is claimed). The alpha is the greatest that is claimed for
+        these values of gamma, None for infinity. Beta is taken at this alpha and at its gamma, as a limit if one of
+        them is infinite. If nothing is claimed, beta is taken at the least gamma and the least alpha instead, which is
+        0 unless alpha is computed from gamma.
 
         The first end is 0 if it is None, and the second end is infinity if it is None. `own` has the row's cells that
         replace the claim's alpha, beta or gamma, by column. `dd` is the row's distance, None if the row gives none.
-        Charges its work to `budget`. Raises Rejected.
+        Charges its work to `budget`. Raises Rejected if alpha or beta has no value at the row, or if alpha falls as
+        gamma grows.
         """
         low, high = ends[0] or _ZERO, ends[1]
         names = self._names(dd)
@@ -739,7 +742,7 @@ class Claim:
         """Return beta for the values of names in `names`, or None if beta is not of a kind that can be certified.
 
         `own` has the cells of a row that replace the claim's alpha, beta or gamma, by column. Charges its work to
-        `budget`. Raises Rejected.
+        `budget`. Raises Rejected if no beta is stated, or if it has no value.
         """
         beta = own.get("beta", self.beta)
         if beta is None:
@@ -757,7 +760,7 @@ class Claim:
 
         Inputs with dd < alpha are excluded, and inputs with dd > alpha are not. For dd = alpha there are three cases:
 
-        1. They are included if alpha is dd or computed from dd, or if beta is computed from alpha.
+        1. They are included if alpha is dd, is computed from dd or is not stated, or if beta is computed from alpha.
         2. If alpha is computed from gamma, they are excluded unless beta is computed from gamma, too.
         3. If alpha is any other expression, they are excluded if it is positive.
 

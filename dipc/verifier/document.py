@@ -76,10 +76,11 @@ class Accepted:
 
     - `statement` is the theorem, and `claim` the text of its claim. `program` is the name of its program. `varying` are
       the constants for which the claim covers several values; `constants` has the names and values of all others.
-    - `counts` has the number of rows, classes or pairs with each verdict; `what` is the noun for them, such as "rows".
+    - `counts` has the number of cases with each verdict. The cases are rows, classes of inputs, pairs, or paths of the
+      program, and `what` is the noun for one of them, such as "row".
     - `obligations` is the number of obligations, of which `derived_obligations` were proved again. For `charted` of
       them, all refuted, the exact set of failing eps was also proved.
-    - `open_rows` has the number of each row whose verdict has no proof, with the reason. `trusted` are the parts taken
+    - `open_rows` has the number of each case whose verdict has no proof, with the reason. `trusted` are the parts taken
       on trust, in words.
     - `facts` are lines about the files that were compared. `compared` are lines about what was not compared, which the
       report prints after "not compared". `derived` is a line about the derivation of probabilities.
