@@ -267,7 +267,10 @@ class LossEstimate(Record):
 
     @property
     def intervals(self) -> dict[str, tuple[float, float]]:
-        """An interval of the loss for each method: `hoeffding`, `clt` and `m-clt` (for both inputs together)."""
+        """The confidence intervals of the loss by the name of the method: `hoeffding`, `clt` and `m-clt`.
+
+        The methods `hoeffding` and `clt` bound the probability at each input by itself, and `m-clt` both together.
+        """
         runs = self.hits.runs
         shares = self.hits.first / runs, self.hits.second / runs
         return {

@@ -423,10 +423,11 @@ class SumOfIncrements:
         return simplest(self._arithmetic.quotient(total, self._denominator))
 
     def _upper_tail(self, left: _Tree, right: _Tree, least: int) -> ExpPoly:
-        """Return the numerator of the probability that x + y is at least `least`, for x in `left` and y in `right`.
+        """Return the numerator of the probability that x + y is at least `least`.
 
-        x and y are independent random integers. The denominator is left out, because it is the same for all values of x
-        + y.
+        The random integers x and y are independent; `left` has the values of x and the numerators of their
+        probabilities, and `right` those of y. The denominator is left out, because it is the same for all values of x +
+        y.
         """
         if left.low + right.low >= least:
             return self._arithmetic.product(left.total, right.total)

@@ -547,7 +547,7 @@ def with_finite_noise(flow: Flow) -> Flow:
 
 
 def without_finite_noise(flow: Flow) -> Flow:
-    """Return `flow`, but with no draw of noise replaced by a finite choice."""
+    """Return `flow` with every noise drawn as noise, even if `flow` has a finite choice in place of some draws."""
     return replace(flow, chooses=has_choices(flow.program), draws=True, places={}) if flow.places else flow
 
 

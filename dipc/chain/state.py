@@ -273,9 +273,10 @@ class Constraint:
 
     @property
     def halfspace(self) -> Halfspace:
-        """The half-space over noises and inputs; it is open if `is_open`.
+        """The half-space over noises and inputs.
 
-        Noise n has the number 2n, and the input with slot n the number 2n + 1.
+        It is open if `is_open`: if the constraint is strict, or if the boundary has probability 0. Noise n has the
+        number 2n, and the input with slot n the number 2n + 1.
         """
         return Halfspace(tuple(sorted(terms_of(self.form))), self.form.constant, self.is_open)
 

@@ -205,9 +205,9 @@ class Claim:
         return unconstrained
 
     def compiled(self) -> Iterator[tuple[Key, Terms]]:
-        """Yield (key, terms) for each distinct claim among the rows that `terms` has read so far.
+        """Yield (key, claim) for each distinct claim among the rows for which `terms` has been called.
 
-        A key is the cells (alpha, beta, gamma, dd) of a row. The terms are the claim at this row: numbers for alpha and
+        A key is the cells (alpha, beta, gamma, dd) of a row. The claim is the one at this row: numbers for alpha and
         gamma, and beta as a function of eps. After `check`, all rows have been read.
         """
         yield from self._known.items()
@@ -286,8 +286,8 @@ class Claim:
 
         The result shows alpha as `text`, and its gamma is the number in `cell`. Its beta is the row's beta, evaluated
         at the numbers `alpha` and `gamma`. If one of the two is None, it is infinite, and beta is the limit as this
-        distance grows. `gamma` differs from the number in `cell` if the result is about a range of gamma and beta is
-        needed at its upper end. Raises DiagnosticError if beta has no value or no limit.
+        distance grows. For a claim about a range of gamma, `gamma` is the upper end of the range, where beta is needed,
+        and `cell` has another number. Raises DiagnosticError if beta has no value or no limit.
         """
         names = dict(self.constants)
         if row.dd is not None:

@@ -549,11 +549,11 @@ def betas_of(claim: Claim, keys: Iterable[Key]) -> list[ClaimExpression]:
 def lesser(
     beta: ClaimExpression, names: Mapping[str, Parametric], distances: Collection[str], *, far: bool
 ) -> str | None:
-    """Return the text of `beta` without some of its summands, so that it is at most `beta` for all eps, distances > 0.
+    """Return the text of `beta` without some of its summands, a function that is at most `beta`.
 
-    The summands left out are those that mention one of the `distances` and are proved nonnegative. If `far`, they are
-    those that mention none of the `distances` and are proved nonnegative. The result is None if there are none to leave
-    out. `names` has the values of all names in `beta`.
+    This holds for all eps > 0 and all distances > 0. The summands left out are those that are proved nonnegative and
+    mention one of the `distances` or, if `far`, none of them. The result is None if no summand is left out. `names` has
+    the values of all names in `beta`.
     """
     kept: list[Expr] = []
     for term in summands(beta.tree):
@@ -677,8 +677,8 @@ def _split(
 
     Summands are assigned to the two functions as `halves` says. The result is empty if a summand that depends on both
     distances is not proved nonnegative. `names` has the values of the names in `beta`. With `one_gamma`, gamma is a
-    number, and a summand without alpha belongs to the function of gamma. With `scaling`, the bounds leave out the
-    summands that `_terms` leaves out.
+    number, and a summand without alpha belongs to the function of gamma. With `scaling`, a nonnegative summand that
+    depends on a distance is left out unless it is a function of alpha·eps and gamma·eps.
     """
     of_alpha: list[str] = []
     of_gamma: list[str] = []

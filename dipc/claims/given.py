@@ -24,7 +24,7 @@ _ELEMENT = re.compile(r"(.+)\[-?[0-9]+\]")
 
 
 def arrays_among(names: Iterable[str]) -> dict[str, list[str]]:
-    """Return {array: its elements among `names`, in order} for the arrays of which an element is among `names`."""
+    """Return, for each array with an element among `names`, its elements among them, in order."""
     result: dict[str, list[str]] = {}
     for name in names:
         if element := _ELEMENT.fullmatch(name):

@@ -185,8 +185,9 @@ _UTF8_MARK = b"\xef\xbb\xbf"
 class CsvSource:
     """The records of the CSV file at `path`, read as a stream; `place` locates a cell of the record read last.
 
-    With `lines`, a part of the file, only the records in them are read. Raises DiagnosticError (E0501-E0503) for a file
-    that cannot be read, is not UTF-8 or is not CSV, and for lines that end within a quoted cell.
+    If `lines` is given, it has the bytes of some lines of the file, and only the records in these lines are read.
+    Raises DiagnosticError (E0501-E0503) for a file that cannot be read, is not UTF-8 or is not CSV, and for lines that
+    end within a quoted cell.
     """
 
     def __init__(self, path: str | os.PathLike[str], lines: bytes | None = None) -> None:
@@ -598,8 +599,8 @@ def read_chunk(name: str, header: Sequence[str], lines: bytes, program: CoreProg
 class _TableReader:
     """A reader of the records of one table, which messages call `name`.
 
-    `place` returns the place of a cell of the record read last by the index of its column, that of the record for None,
-    and None for a table without a text.
+    `place` is a function of the index of a column. It returns the place of the cell in this column of the record that
+    was read last, or the place of the whole record for the index None. It returns None if the table has no text.
     """
 
     def __init__(

@@ -199,8 +199,8 @@ Exit codes: 0 found, 1 proved that there is none, 2 bad input, 3 undecided,
 def interval(**given: Any) -> ExitCode:
     """Find intervals around a released answer that contain the exact answer with a given probability.
 
-    The intervals are about the inputs that the claim covers. If the claim's alpha is dd, `--alpha 0` makes them about
-    every input.
+    The probability is guaranteed at every input that the claim covers. If the claim has `alpha: dd`, the option
+    `--alpha 0` extends the guarantee to every input.
     """
     output, asked, work = opened(given)
     with work.progress as progress:

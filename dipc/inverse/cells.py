@@ -215,9 +215,9 @@ class Thresholds:
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:
         """Return a number that is at most the threshold t, for all vectors of rates in a set.
 
-        The set has the vectors with entries s_i·`rates`[i], for each s in `shares` and each s between `shares` (see
-        `ThresholdBounds`). For each inequality, only the rates of its own noises matter. If `enough` is given, the
-        search ends once the bound reaches `enough`.
+        The set has the vectors with entries s_i·`rates`[i], where the vector s is one of `shares` or lies between them,
+        as `ThresholdBounds` defines it. For each inequality, only the rates of its own noises matter. If `enough` is
+        given, the search ends once the bound reaches `enough`.
         """
         best = _ZERO
         for number in sorted(range(len(self._posed)), key=lambda number: -self._last.get(number, _MOST))[:_TRIED]:

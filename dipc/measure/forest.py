@@ -81,7 +81,7 @@ class EventShape:
     by a factor, so that constraints bound differences of the products Z_i. The rate of Z_i is `rates[i]`·eps, and its
     mean is `mean_factors[i]`·`unit` times the mean of X_i. `rows` has an item for each constraint. If c is the constant
     of the constraint, (i, j, f) means Z_i - Z_j >= f·c·`unit`; None marks a constraint without noises. `whole` says
-    that the noises are integers.
+    whether the noises are integers.
     """
 
     rates: tuple[Fraction, ...]
@@ -269,7 +269,7 @@ class CanonicalTree(NamedTuple):
     a tuple of integers for each noise, parents first. The tuple has the rate and the mean, then the bounds of the noise
     and of its difference from its parent, then the number of children. Each bound comes after a 1 if it exists, else
     after a 0. The root has mean 0. The probability of the tree at eps is that of `nodes` at `stretch`·eps, because
-    scaling all lengths rescales eps. `whole` says that the noises take integer values.
+    scaling all lengths rescales eps. `whole` says whether the noises take integer values.
     """
 
     nodes: TreeKey

@@ -66,7 +66,7 @@ class LatticePiecewise:
     """A piecewise function of an integer x: `numerator`(x) divided by Π Φ_d(e^eps)^m over the items d: m of `poles`.
 
     Φ_d is the cyclotomic polynomial; comments of this room write y for e^eps. Piece number i of the numerator holds at
-    breaks[i-1] <= x < breaks[i]. No factor Φ_d of the denominator divides all pieces.
+    b[i-1] <= x < b[i], where b are the breaks of the numerator. No factor Φ_d of the denominator divides all pieces.
     """
 
     numerator: Piecewise
@@ -146,7 +146,7 @@ class LatticePiecewise:
         return masses
 
     def size(self) -> int:
-        """Return the sum of the sizes of all pieces of the numerator."""
+        """Return the sum of the sizes of all pieces of the numerator, as `Piece.size` measures them."""
         return self.numerator.size()
 
     def restricted(self, low: int | None, high: int | None) -> LatticePiecewise:
@@ -313,7 +313,8 @@ def _added(left: Powers, right: Powers) -> Powers:
 def _indefinite_sum(piece: Piece) -> _Sum:
     """Return a function S with S(x) - S(x - 1) equal to `piece`.
 
-    S is a sum with parts for each power of e^x in `piece`. Where such a power tends to 0, so does its part of S.
+    S is a sum with parts for each factor e^{l·eps·x} that occurs in `piece`. At an end where this factor tends to 0,
+    its part of S tends to 0, too.
     """
     # For each power and slope of x its coefficient, a polynomial in y, which is multiplied as a whole.
     before: dict[tuple[int, int], dict[int, flint.fmpq]] = {}
@@ -541,8 +542,9 @@ class LatticeTrend:
 class Unsettled(Undecided):
     """Raised by `lattice_trend` if no single formula holds for every integer k at or above the given start.
 
-    `enough` is the start to try next. For k >= `enough`, the first inequality in k that was found true for some k and
-    false for others has one truth value. Other inequalities may still change.
+    The reason is an inequality in k that holds for some of these k and fails for others. `enough` is the start to try
+    next: for k >= `enough`, the first inequality of this kind always holds or always fails. Another one may still
+    change.
     """
 
     def __init__(self, enough: int) -> None:

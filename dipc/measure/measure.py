@@ -101,9 +101,10 @@ MOST_OF_INTEGERS = 20_000
 class Measurer:
     """Computes probabilities of events in closed form, and remembers them for each tree of noises and each event.
 
-    `integrals` counts the trees that have been integrated. When the remembered results have more than `remembered`
-    terms together, all are forgotten. `limits` bound the work for one event. If `tree_steps` is not None, a tree that
-    is expected to take more than this number of steps is refused before it is integrated.
+    `integrals` counts the trees that have been integrated. `remembered` is the greatest number of terms that the
+    results kept for later may have together; beyond it, all are forgotten. `limits` bound the work for one event. If
+    `tree_steps` is not None, a tree that is expected to take more than this number of steps is refused before it is
+    integrated.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -317,7 +318,8 @@ class Measurer:
     def product(self, measures: Sequence[Closed]) -> Closed:
         """Return the product of `measures`, the probabilities of independent events; it is 1 for an empty list.
 
-        Raises LimitReached if the product is too long to be expanded, or if its common divisors have too high a degree.
+        Raises LimitReached if the product is too long to be expanded, or if reducing it needs common divisors of too
+        high a degree.
         """
         check_product(measures)
         result: Closed = ExpPoly.ONE
@@ -670,7 +672,7 @@ class EnclosedForm:
         return self.reason
 
     def restricted_to(self, only_at: Fraction | None) -> EnclosedForm:
-        """Return this function with a value at eps = `only_at` only, or the function itself if `only_at` is None."""
+        """Return this function, known only at eps = `only_at`; the function itself if `only_at` is None."""
         return self if only_at is None else replace(self, only_at=only_at)
 
     def functions(self) -> normals.NormalSum | None:

@@ -106,8 +106,8 @@ Line = tuple[Fraction, Fraction]
 class Normal:
     """The normal law with mean 0 and this `variance`, as one of the two kinds of laws in a `NormalMeasure`.
 
-    Methods take a real number x, which may depend on eps, as its Taylor series in eps. They return probabilities and
-    densities as Taylor series, too.
+    The methods `below` and `density` take a real number that may depend on eps, as its Taylor series in eps. They
+    return a Taylor series, too.
     """
 
     variance: Fraction
@@ -119,9 +119,10 @@ class Normal:
 
     @property
     def linear(self) -> Fraction:
-        """Return 0, the c of the factor e^{c·|z|} by which |density| may grow when z is added to its argument.
+        """Return 0: for this law, `curvature` alone bounds the growth of |density|.
 
-        It is 0 because `curvature` alone bounds the growth.
+        For a Laplace law, adding a complex z to the argument multiplies |density| by at most e^{c·|z|}, and this
+        property is the number c.
         """
         return _ZERO
 
@@ -221,12 +222,12 @@ class Leaf:
 
     @property
     def slope(self) -> Fraction:
-        """The greatest |a| over the bounds (a, d) of the leaf."""
+        """The greatest |a| over the bounds of the leaf, each of which is a pair (a, d) for a·t + d·eps."""
         return max(abs(a) for a, _ in self.lines)
 
     @property
     def reach(self) -> Fraction:
-        """The greatest |d| over the bounds (a, d) of the leaf."""
+        """The greatest |d| over the bounds of the leaf, each of which is a pair (a, d) for a·t + d·eps."""
         return max(abs(d) for _, d in self.lines)
 
     @property
@@ -500,11 +501,11 @@ def blurred(series: flint.arb_series, error: flint.arb, center: Fraction) -> fli
 class _Sizes:
     """The constants in the bounds that the module's lemma states for the integral over a `piece` of the center.
 
-    The integral is over the value t of the center, a noise with the law `center`. The leaves are noises that are
-    bounded by a·t + d·eps. The number e = eps/unit, where unit is a field of `NormalMeasure`, is between `least` and
-    the field `eps`. The bounds of the integral hold at e and, if `wide`, on the disk of complex numbers around e. In
-    the sums below, v_0 is the variance of the center and v that of a leaf. If a leaf has two bounds, the greater |a|
-    and the greater |d| are taken.
+    The integral is over the value t of the center, a noise with the law `center`. The number e = eps/unit, where unit
+    is a field of `NormalMeasure`, is called eps in the lemma; it is between the fields `least` and `eps`. The leaves
+    are noises that are bounded by a·t + d·e. The bounds of the integral hold at e and, if `wide`, on the disk of
+    complex numbers around e. In the sums below, v_0 is the variance of the center and v that of a leaf. If a leaf has
+    two bounds, the greater |a| and the greater |d| are taken.
 
     - `curvature`: V = 1/v_0 + Σ a²/v.
     - `drift`: D1 = Σ |a·d|/v.
@@ -566,26 +567,26 @@ class _Sizes:
 
     @property
     def radius(self) -> Fraction:
-        """The greatest |Im eps| on the disk of complex eps where the bounds hold; 0 if they hold at one eps alone."""
+        """The greatest |Im z| on the disk of complex z around e where the bounds hold; 0 if they hold at e alone."""
         return DISK * self.eps if self.wide else _ZERO
 
     @property
     def nearest(self) -> Fraction:
-        """A lower bound of |eps| on the disk of complex eps where the bounds hold."""
+        """A lower bound of |z| on the disk of complex z around e where the bounds hold."""
         return self.least - (DISK * self.least if self.wide else 0)
 
     @property
     def growth(self) -> Fraction:
-        """An upper bound of 2·Re eps² on the disk where the bounds hold, or of eps²/2 if they hold at one eps alone.
+        """An upper bound of 2·Re z² on the disk of complex z around e, or of e²/2 if the bounds hold at e alone.
 
-        At t = (x + iy)·eps the integrand is at most a constant times e^{growth·`curvature`·y²}, if all noises are
+        At t = (x + iy)·z the integrand is at most a constant times exp(growth·`curvature`·y²), if all noises are
         normal.
         """
         return self.eps**2 * (Fraction(9, 2) if self.wide else Fraction(1, 2))
 
     @property
     def farthest(self) -> Fraction:
-        """An upper bound of |eps| on the disk of complex eps where the bounds hold."""
+        """An upper bound of |z| on the disk of complex z around e where the bounds hold."""
         return self.eps + self.radius
 
 

@@ -150,8 +150,8 @@ class Center:
         """Return the leaves with their tightest bounds if the center is `t`·eps and its parent is `x`·eps.
 
         A leaf is given as (variance, bounds, number of equal leaves). The bounds are the tightest lower and the
-        tightest upper one, without a side that has no bound. Return None if some bounds contradict each other there, so
-        that the integrand is 0.
+        tightest upper one, or one of them if the leaf has no bound on the other side. Return None if some bounds
+        contradict each other there, so that the integrand is 0.
         """
 
         def value(form: Form) -> Fraction:
@@ -736,7 +736,7 @@ class _IntegrandFactor:
         self.is_number = all(argument.is_number for argument in arguments)
 
     def times(self, values: Sequence[Value], mine: range, j: int) -> list[Value]:
-        """Return `values` times this factor at the nodes k in `mine` of the center and node `j` of its parent."""
+        """Return `values` times this factor, at quadrature nodes: k in `mine` of the center and `j` of its parent."""
         rows = [argument.values(self._value, mine, j) for argument in self._arguments]
         if len(rows) == 1:
             return [value * mine for value, mine in zip(values, rows[0], strict=True)]

@@ -274,7 +274,7 @@ class Piece:
 
     @property
     def slopes(self) -> Slopes:
-        """The same function as `Slopes`: its factor of e^{l·X} for each l."""
+        """The same function as `Slopes`, in which each factor e^{l·X} has its own polynomial in X."""
         if self._slopes is not None:
             return self._slopes
         by_l: dict[int, dict[int, dict[tuple[int, ...], Any]]] = {}
@@ -597,7 +597,7 @@ class Piecewise:
         return Piecewise(tuple(breaks), tuple(pieces))
 
     def size(self) -> int:
-        """Return the sum of the sizes of all pieces."""
+        """Return the sum of the sizes of all pieces, as `Piece.size` measures them."""
         return sum([piece.size() for piece in self.pieces])
 
     def times(self, other: Piecewise, meter: Meter) -> Piecewise:
@@ -671,18 +671,19 @@ class Piecewise:
         return Piecewise(breaks, tuple([left.minus(right) for left, right in pairs]))
 
     def integral(self, meter: Meter) -> ExpPoly:
-        """Return the integral over the line of this function, which must decay at both ends.
+        """Return the integral of this function over all X, as a function of eps; it must decay at both ends.
 
-        `meter` raises LimitReached, before a long computation if that can be foreseen.
+        `meter` raises LimitReached if the computation is too long, often before it begins.
         """
         return integral_of_product([(self, 1)], meter)
 
 
 def integral_of_product(factors: Sequence[tuple[Piecewise, int]], meter: Meter) -> ExpPoly:
-    """Return the integral over the line of the product of `factors`, pairs (function, power).
+    """Return the integral over all X of the product of `factors`, pairs (function, power), as a function of eps.
 
     The product must decay at both ends. It is integrated piece by piece, and no piece is kept: all pieces together are
-    often much longer than the integral. `meter` raises LimitReached, before a long computation if that can be foreseen.
+    often much longer than the integral. `meter` raises LimitReached if the computation is too long, often before it
+    begins.
     """
     breaks = sorted({b for function, _ in factors for b in function.breaks})
     total: RingTerms = {}
@@ -924,9 +925,9 @@ class SizedPiecewise:
         return cls((mean,), ({rate: Size(1, -q, -q, 0)}, {-rate: Size(1, q, q, 0)}))
 
     def restricted(self, low: int | None, high: int | None) -> SizedPiecewise:
-        """Return the sizes for f on the interval from eps·`low` to eps·`high`, and 0 elsewhere; None is infinite.
+        """Return the sizes for the function that is f from eps·`low` to eps·`high`, and 0 elsewhere.
 
-        The result is zero if `low` >= `high`.
+        A `low` or `high` of None is infinite. If `low` >= `high`, that function is 0, and its pieces have no terms.
         """
         return SizedPiecewise(*restricted(self.breaks, self.pieces, low, high, {}))
 

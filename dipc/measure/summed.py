@@ -525,11 +525,11 @@ def _primitive(item: Halfspace) -> tuple[tuple[tuple[int, int], ...], int]:
 
 
 def watch_rates(event: Event, degree: int = 0) -> None:
-    """Raise LimitReached, before the work, if the closed form for the one sum that `event` bounds would be too long.
+    """Raise LimitReached, before the work, if the closed form of the probability of `event` would be too long.
 
-    It is too long if the noises have many different rates and the degree of the denominator exceeds `degree`. The
-    denominator is a polynomial in e^{u·eps}, where the rates are multiples of u. Events that do not bound one sum are
-    accepted.
+    Only events that bound a single sum of integer noises are examined; all others are accepted. The closed form is too
+    long if the noises have many different rates and the degree of its denominator exceeds `degree`. The denominator is
+    a polynomial in e^{u·eps}, where the rates are multiples of u.
     """
     try:
         rates = [rate for rate, _ in lattice_sum(event).rates]

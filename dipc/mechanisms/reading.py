@@ -689,9 +689,9 @@ class _Final:
 
     @property
     def depends_on_constants(self) -> bool:
-        """Whether the constants decide which value of some type is the least.
+        """Whether the types are right for the current values of the constants only.
 
-        If so, the types are right for the current values of the constants only.
+        They are if the constants decide which value of some range or list is the least.
         """
         return any(kind.unordered and kind.base in ("range", "listed") for kind in self.kinds.values())
 

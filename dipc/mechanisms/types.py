@@ -258,7 +258,7 @@ class Kind:
 
     @property
     def ends(self) -> tuple[ConstantSum, ConstantSum]:
-        """The ends of a range."""
+        """The least and the greatest value of this kind, whose `base` must be "range"."""
         assert self.low is not None
         assert self.high is not None
         return self.low, self.high

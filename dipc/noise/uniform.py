@@ -45,7 +45,10 @@ class Uniform(Bounded):
         return _ZERO
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """Return 1, the square of the integral of the density, which does not depend on eps, for every `disk`."""
+        """Return 1, the square of the total variation of this law, for every `disk`.
+
+        The density is nonnegative and does not depend on eps.
+        """
         return _ONE
 
     def rate_at(self, rate: Fraction, eps: Fraction) -> Fraction:

@@ -81,7 +81,7 @@ class Clipped:
     ranges: tuple[Extent, ...]
 
     def contains(self, point: Sequence[object]) -> bool:
-        """Return True if `point`, values in the order of the program's inputs, is in the box."""
+        """Return True if the box contains `point`, which has a value for each input of the program, in order."""
         return all(
             side == EVERYTHING or (isinstance(value, Fraction) and side.nearest(value) == value)
             for side, value in zip(self.ranges, point, strict=True)
@@ -162,9 +162,9 @@ def _common_part(one: Extent, other: Extent) -> Extent | None:
 def for_every_input(program: Program) -> Program | None:
     """Return `program` with a `requires` that limits its clipped inputs to a box, for claims about every input.
 
-    An input is clipped if it is read only through clamps, such as `min(max(x, 0), 1)`: by the program, its ideal, its
-    metric and its claim. A claim that does not depend on distances of inputs holds at every input exactly if it holds
-    at every input that the result allows. The result is None if no input is clipped, or if `program` has a `requires`
+    An input is clipped if the program, its ideal, its metric and its claim read it only through clamps, such as
+    `min(max(x, 0), 1)`. A claim that does not depend on distances of inputs holds at every input exactly if it holds at
+    every input that the result allows. The result is None if no input is clipped, or if `program` has a `requires`
     already. It is also None if the question selects inputs, as a selected input may be outside of the box.
     """
     core = program.core
@@ -341,8 +341,8 @@ class _Finder:
 
     `inputs` are the names of the real and int inputs, and `constants` the values of the constants by name. A key names
     an input: a pair (name, index), where the index is None except for elements of the arrays `by_element`. These are
-    the arrays whose every index in the program is written as a number. `clamps` has the clamps found so far by the key
-    of their input, and `bare` the keys of the inputs that were found outside of clamps.
+    the arrays whose every index in the program is written as a number. `clamps` maps the key of an input to those of
+    its clamps that have been found so far. `bare` has the keys of the inputs that have been found outside of clamps.
     """
 
     inputs: frozenset[str]

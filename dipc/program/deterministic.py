@@ -124,7 +124,7 @@ class DeterministicRun:
 
 
 def runs_at_once(flow: Flow) -> bool:
-    """Return True if `flow` draws no noise and makes no random choice, so that the program can be compiled."""
+    """Return True if `flow` draws no noise and makes no random choice, so that a `DeterministicRun` can run it."""
     return not flow.draws and not flow.chooses
 
 

@@ -81,9 +81,9 @@ def exits_with_weights(chain: Chain, weights: Weights, limits: Limits) -> Exits:
     path. `weights` computes the weights of single choices.
 
     Noise that is only compared with finitely many numbers is drawn as a choice of an interval between these numbers. If
-    a single path leads to an exit, the intervals chosen on it are independent. They are kept as events, because as
-    factors of the weight their product could be long. Raises DiagnosticError for a loop that can run forever at some
-    eps, Undecided past one of `limits`.
+    a single path leads to an exit, these choices are independent, and their product could be long. The weight of the
+    exit is then without them, and the field `intervals` of the result has them. Raises DiagnosticError for a loop that
+    can run forever at some eps, Undecided past one of `limits`.
     """
     graph = reach(chain)
     if not chain.flow.forward:
@@ -115,10 +115,10 @@ def exits_with_weights(chain: Chain, weights: Weights, limits: Limits) -> Exits:
 
 
 def _only_paths(reached: Reach) -> dict[int, tuple[ChoiceWeight, ...]]:
-    """Return the choices on the path to each end of `reached` to which a single path leads.
+    """Return the choices on the path to each end of `reached`, if a single path leads to it and draws a noise.
 
-    `reached` is a graph of choices without cycles, and its ends are some of its nodes. An end is left out if no choice
-    on its path draws a noise by choosing the interval that contains the noise.
+    `reached` is a graph of choices without cycles, and its ends are some of its nodes. A path draws a noise if one of
+    its choices selects the interval that contains the noise. Other ends are left out.
     """
     before = _steps_to(reached)
     paths: dict[int, tuple[ChoiceWeight, ...]] = {}
@@ -280,11 +280,12 @@ def counted_exits(
     wanted: Mapping[int, Value],
     observed: Iterable[int],
 ) -> Exits | None:
-    """Return the exits with the outputs `wanted` of a counting program, at the inputs `finite`, both by slot.
+    """Return the exits of a counting program with the outputs `wanted`, for the values `finite` of the finite inputs.
 
-    The program of `flow` is a counting program if many of its instructions add to one variable, and if all its inputs
-    and variables are finite. The exits have the values of the outputs `observed`; `weights` computes the weights of
-    choices. None for other programs, and for a program that fails. Raises LimitReached past one of `limits`.
+    Both have values by slot. The program of `flow` is a counting program if many of its instructions add to one
+    variable, if all its inputs and variables are finite, and if it has no loop. `observed` are the slots of the outputs
+    whose values the exits keep, and `weights` computes the weights of choices. The result is None for any other
+    program, and for a program that fails. Raises LimitReached past one of `limits`.
     """
     slots = flow.program.slots
     if not flow.forward or flow.draws:
@@ -393,12 +394,12 @@ class _Counting:
         return Exits(self._flow.program, states, weights)
 
     def _factors(self) -> tuple[Counter[absorption.Factor], State]:
-        """Return how often each law of an independent summand occurs, and the state after the last summand.
+        """Return how many independent summands of the counter have each law, and the state after the last summand.
 
-        At certain times the program is in a single state, apart from the value of its counter. A summand is the number
-        added to the counter between one such time and the next. Its law is a tuple of pairs (number added, weight). The
-        returned state has no value of the counter. Raises NotApplicable if the summands are not independent, or after
-        too much work for one law.
+        The run is cut wherever only one state is possible, apart from the value of the counter. A summand is the number
+        that is added to the counter between two cuts. Its law is a tuple of pairs (number added, weight). The returned
+        state has no value of the counter. Raises NotApplicable if the summands are not independent, or after too much
+        work for one law.
         """
         factors: Counter[absorption.Factor] = Counter()
         reached: dict[State, _Added] = {self._start: {0: ExpPoly.ONE}}
@@ -431,7 +432,7 @@ class _Counting:
         raise NotApplicable
 
     def _successors(self, state: State) -> list[tuple[State, int, Closed | None]]:
-        """Return (next state, number added to the counter, weight) for each step from `state`; None as weight means 1.
+        """Return (next state, number added to the counter, weight) for each step from `state`; a weight of None is 1.
 
         The value of the counter is not part of `state` or of the next states.
         """
@@ -490,8 +491,8 @@ class Exits:
 
     `states` are the states in which the exits end. States that cannot give the wanted outputs may be missing. The keys
     of `weights` and of `intervals` are the nodes of these states in the chain. `weights` has the weight of an exit's
-    choices. `intervals` has the intervals that were chosen for noises on its path, where they are not included in the
-    weight. Both mappings are empty for a program without choices.
+    choices. If a single path leads to an exit, its weight may be without the choices that draw noises: `intervals` then
+    has the intervals that they select. Both mappings are empty for a program without choices.
 
     Invariant: no run takes two exits. At any input, the probability of an answer is the sum over those of its exits
     whose guards the input satisfies.
@@ -509,11 +510,11 @@ class Exits:
     def towards(
         self, wanted: Mapping[int, Value], balls: Collection[int] = (), within: Iterable[Constraint] = ()
     ) -> Iterator[Exit]:
-        """Yield the exits at which the finite outputs are `wanted` and the outputs in `balls` are in their balls.
+        """Yield the exits at which the finite outputs are `wanted` and each output in `balls` is in its ball.
 
         `wanted` has the values by slot; `balls` are the slots of real or int outputs. The ball of an output is the set
         of values within gamma of the right one. The probability of these outputs is the sum over the exits whose guards
-        hold at the input. If all inputs satisfy the guards `within`, exits that have the negation of one of these as a
+        hold at the input. `within` are guards that all inputs in question satisfy: exits with the negation of such a
         guard are left out. The outputs in `wanted` must be among those observed when the exits were explored.
         """
         return self._exits(self.states_towards(wanted, within), balls)
@@ -570,9 +571,9 @@ def exits(
 ) -> Exits:
     """Return the exits of the program of `flow` with the finite outputs `wanted`, or all exits if `wanted` is None.
 
-    `finite` has the values of the finite inputs, by slot. The exits have the values of the outputs `observed`.
-    `choices` has the weights of single choices. Raises Undecided past one of `limits` and DiagnosticError for programs
-    that fail.
+    `finite` has the values of the finite inputs, by slot. `observed` are the slots of the outputs whose values the
+    exits keep. `choices` has the weights of single choices. Raises Undecided past one of `limits` and DiagnosticError
+    for programs that fail.
     """
     weights = choices.require_weights()
     observed = frozenset(observed)
@@ -638,7 +639,7 @@ class ManyRuns:
 
     @cached_property
     def _ends(self) -> Mapping[object, int]:
-        """The final state in `_runs` of each answer to which more than `FEW_RUNS` runs lead.
+        """The state in which the counted runs to an answer end, for each answer with more than `FEW_RUNS` runs.
 
         Answers are given by their `values_key`. The mapping is empty if the runs are not counted.
         """
@@ -659,9 +660,9 @@ class ManyRuns:
     def few(self, wanted: Mapping[int, Value], limits: Limits) -> Limits | None:
         """Return limits, at most `limits`, for exploring the runs to the outputs `wanted` one by one.
 
-        The result is None if it is already known that these runs are too many: the runs to another answer, which has no
-        more runs than `wanted`, had to be kept as a `graph`. If `wanted` has many runs, the limits allow about as many
-        states as counting the runs needed.
+        The result is None if these runs are known to be too many. They are if `graph` was called before for an answer
+        with at most as many runs. If `wanted` has many runs, the limits allow approximately as many states as counting
+        the runs needed.
         """
         end = self._end(wanted)
         if end is None or self._runs is None:

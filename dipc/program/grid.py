@@ -164,8 +164,8 @@ class ChoiceLaw:
     """The law of the outputs of a program with one random choice, at all inputs of a grid.
 
     `accepted` has a set for each option of the choice: the inputs where the program gives a wanted answer if it chooses
-    this option. `scores` is None unless the probability of an option is proportional to e^(rate·eps·score). Then it
-    maps, for each option, the score to the set of inputs with this score.
+    this option. If the probability of an option is proportional to e^(rate·eps·score), `scores` has a mapping for each
+    option, from each score to the set of inputs with this score. For other choices `scores` is None.
     """
 
     accepted: list[int]

@@ -64,7 +64,8 @@ else:
 def undefined(program: CoreProgram, output: str, inputs: Mapping[int, Value] | Sequence[Value]) -> Diagnostic:
     """Return the diagnostic saying that the ideal of `program` gives `output` no value at the input `inputs`.
 
-    `inputs` are values by slot or in order. The mistake occurs whatever values the missing inputs have.
+    `inputs` are values by slot or in order. Values by slot may be given for some inputs only: the mistake then occurs
+    for all values of the others.
     """
     ideal = program.ideal
     assert ideal is not None
@@ -547,7 +548,8 @@ def disagreement(
     """Yield convex sets whose union is the inputs of `region` where det differs from `answer`.
 
     Each set is given by its guards; the sets can overlap, and some can be empty. `metric` selects the outputs that
-    dd(u) depends on, and only these are compared. `whole_outputs` marks the int outputs.
+    dd(u) depends on, and only these are compared. `whole_outputs` has True for each int output and False for any other,
+    in order.
     """
     forms: list[tuple[Affine, bool]] = []
     for here, there, whole in zip(*map(metric.decisive, (region.answer, answer, whole_outputs)), strict=True):
@@ -790,8 +792,8 @@ class Distances:
         Only inputs with the same finite values are considered. The search finds a region nearby with another answer. It
         returns the distance of this region, or of a nearer one if det has other answers within this distance.
 
-        There is no search for a program with `requires`, or for the discrete norm. Nor is there one if all regions can
-        be found with few states, or if this method was called several times before for inputs with this answer.
+        The result is None without a search in four cases: there is a `requires`, the norm is discrete, all regions can
+        be found with few states, or several calls were about inputs with this answer.
         """
         by_slot = self._by_slot(finite)
         if self._ideal.program.allowed is not None:

@@ -206,10 +206,10 @@ def _exchanged_draws(
 
 
 def _is_unchanged(run: SymbolicRun, names: Mapping[Node, Node]) -> bool:
-    """Return True if no output or draw of `run` changes when expressions are replaced as `names` says.
+    """Return True if no output or draw of `run` changes when `names` replaces expressions.
 
-    Each output has to stay the same expression. Each draw has to become one of the same law, whose parameters are those
-    of the draw with the expressions replaced.
+    `names` maps each expression to the one that takes its place. Each output has to stay the same expression. Each draw
+    has to become one of the same law, whose parameters are those of the draw with the expressions replaced.
     """
     table = run.table
     touched = 0

@@ -138,10 +138,12 @@ class NearbyRun:
         then: int,
         otherwise: int,
     ) -> Iterator[tuple[int, _Values]]:
-        """Yield (next label, values that variables may have there) for each side that the branch at `label` takes.
+        """Yield (next label, values that variables may have there) for each way in which the branch at `label` can go.
 
-        `sides` are two lists of combinations of values: those that go to the label `then`, and those that go to
-        `otherwise`. A variable keeps only those of its `values` that occur in a combination of the side.
+        `sides` are two lists of combinations of values of the variables that the branch reads: those for which it goes
+        to the label `then`, and those for which it goes to `otherwise`. `values` has the values that each variable may
+        have before the branch. On each way, a variable keeps only the values that occur in some combination of this
+        way.
         """
         read = [*slots_in(self._flow.reads[label])]
         for combinations, goal in zip(sides, (then, otherwise), strict=True):

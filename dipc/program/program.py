@@ -410,7 +410,7 @@ class Program:
 
     @property
     def expected_quantity(self) -> str | None:
-        """The error whose expectation the question is about, as text such as `|x - det(u)|`; else None."""
+        """The error whose expectation the question is about, such as `|x - det(u)|`; None if it is about none."""
         return None
 
     @property
@@ -731,10 +731,10 @@ _MOST_REACHED, _MOST_STATES = 1_000, 20_000
 
 
 def _with_checked_choices(program: Program) -> Program:
-    """Return `program`, with one option left of each choice whose weights are not a distribution.
+    """Return `program` after a check that the weights of every choice that a run can reach are a distribution.
 
-    No run reaches a choice that is changed. If a run may reach a choice whose weights are not a distribution, the
-    function raises DiagnosticError with all mistakes in weights.
+    A choice that no run reaches may have other weights; in the result, it has only its first option. If a run may reach
+    a choice whose weights are not a distribution, the function raises DiagnosticError with all mistakes in weights.
     """
     try:
         _ = program.choices

@@ -64,7 +64,8 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 class ValueRange:
     """The values that an expression may have: those `listed`, or numbers from `low` to `high`, integers if `whole`.
 
-    Each listed value is paired with whether it is a truth value, because Python's True equals 1.
+    The values are numbers from `low` to `high` only if `listed` is None; a `low` or `high` of None is infinite. Each
+    listed value is paired with whether it is a truth value, because Python's True equals 1.
     """
 
     listed: frozenset[tuple[bool, Value]] | None
@@ -141,7 +142,7 @@ class ExpressionTable:
         return self._node((kind, number), range_, own=self.bit(kind, number))
 
     def drawn(self, label: int) -> Node:
-        """Return the expression of the draw at `label`, which was made before."""
+        """Return the expression of the draw at `label`, which the table must already have."""
         return self._numbers["draw", label]
 
     def bit(self, kind: str, number: int) -> int:
@@ -727,9 +728,10 @@ def domain_range(slot: Slot) -> ValueRange:
 
 
 def _meeting_places(flow: Flow) -> Dominators:
-    """Return the dominators of the labels of `flow` against the direction of its steps, from the exit on.
+    """Return the post-dominators of the labels of `flow`.
 
-    `above` of a label is the first later label through which every path from it to the exit leads.
+    In the result, `above` of a label is the first later label through which every path from the label to the exit
+    leads.
     """
     result = Dominators(flow.exit_label)
     for label in range(flow.exit_label - 1, -1, -1):

@@ -266,8 +266,8 @@ class _Search:
     def _next(self, state: State) -> tuple[int | None, list[tuple[State, int | _Key | None]]]:
         """Return (the unread input that the next step from `state` reads, or None; the next states).
 
-        Each next state is paired with the index of its weight, or None if the weight is 1. If the step reads an input,
-        the state is paired with the value of the input that leads to it.
+        Each next state is paired with the index of its weight in `_functions`, or None if the weight is 1. If the step
+        reads an input, the state is paired with the value of the input that leads to it.
         """
         known = self._after_state.get(state)
         if known is not None:

@@ -116,7 +116,7 @@ class ClassClaim:
         return self.is_open and bool(self.open().gamma_rate)
 
     def requirement(self) -> Requirement:
-        """Return the claim as a `Requirement`: with its distance left open, or, if alpha is a number, for this number.
+        """Return the claim as a `Requirement`, for the number alpha or for every value of an open distance.
 
         Raises DiagnosticError as `open` and `without_distance` do.
         """

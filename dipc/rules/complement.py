@@ -24,7 +24,7 @@ _ONE = ExpPoly.ONE
 
 
 def complement(goal: Goal) -> Bounds | None:
-    """Return the bound 1 - Σ weight·Pr over the exits to wrong answers, with each Pr at an upper bound of its slacks.
+    """Return the bound 1 - Σ weight·Pr over the exits to wrong answers, with every slack at an upper bound.
 
     The exits are those of `goal` to answers other than that of its class. The result is None if these exits are not
     known, or if a distance is open and a weight depends on eps.

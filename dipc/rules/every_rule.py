@@ -119,8 +119,7 @@ def all_facets(own: Sequence[Affine], guards: Sequence[Constraint], side: Sequen
     They are in this order:
 
     - the facets `own`, one for each guard of the region;
-    - the guards of the region that are about ints, as they are: a facet that moves with a small alpha does not imply
-      them;
+    - the guards of the region that are about ints, because their facets do not imply them if alpha is small;
     - the other `guards`;
     - the facets `side`, which keep a distance from regions with other answers.
     """
@@ -257,9 +256,10 @@ def _proof(goal: Goal, name: str, bounds: Bounds, *, certified: bool) -> Proof:
 
 
 def first_established(every: Iterable[Proof]) -> Asking[Proof | None]:
-    """Return the first of the proofs `every` whose obligations all hold, or None.
+    """Return the first of the proofs in `every` whose obligations all hold, or None.
 
-    If this proof has a single obligation, the result also has the closed form of the bound in this obligation.
+    If this proof has a single obligation, the result has the measured bound of this obligation as its bound. If it has
+    several, the result has no bound.
     """
     for proof in every:
         decision = None

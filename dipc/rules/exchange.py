@@ -88,7 +88,7 @@ def _answer(ideal: Ideal, series: Series) -> tuple[object, ...]:
 def _groups(ideal: Ideal, own: Series, other: Series) -> _Groups:
     """Return the indices of the segments of `own`, in groups: those of one group can be exchanged with each other.
 
-    `own` has the runs of det to one answer, and `other` those of the program of `ideal`.
+    `own` has the runs of det to one answer, and `other` those of the program of `ideal` to the same answer.
     """
     whole = frozenset(ideal.whole_inputs)
     shared = Counter(slot for paths in own.segments for slot in _inputs(paths))

@@ -243,9 +243,12 @@ def choices(
     """Return sets of facets such that every input u of `region` with dd(u) >= alpha is behind all facets of one set.
 
     `rivals` must be all regions with another answer; dd is the distance by `metric`. A set has one facet for each
-    rival. Rivals without known facets are left out; if no rival is left, the result is a single empty set. With
-    `slanted`, facets may also be sums of a rival's guards, so that fewer rivals are left out. The result is empty if no
-    input is that far away.
+    rival. Rivals without known facets are left out. With `slanted`, facets may also be sums of a rival's guards, so
+    that fewer rivals are left out. The result is empty if no input of the region is at least alpha away from all
+    rivals.
+
+    The result is a single empty set if no rival is left or there would be too many sets. It is also for the discrete
+    norm, and if inputs may be infinitely far apart.
     """
     if metric.apart is not None or metric.norm is Norm.DISCRETE:
         return ((),)

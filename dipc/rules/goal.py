@@ -324,12 +324,15 @@ class Goal:
 
     @property
     def sample(self) -> Fraction:
-        """The value of the open distance at which reports and plots show the class."""
+        """The value of the open distance at which reports and plots show the class.
+
+        It is 1, or the greatest distance if that is less than 1. It has no meaning if no distance is open.
+        """
         return _ONE if self.greatest is None or self.greatest >= 1 else self.greatest
 
     @property
     def alpha(self) -> Fraction:
-        """The value of alpha at the distance `sample`."""
+        """The value of alpha: if it depends on an open distance, its value at the distance `sample`."""
         return self.required.alpha_base + self.sample * self.required.alpha_rate
 
     def holds_corner(self, distance: Callable[[Mapping[int, Fraction]], Fraction | None]) -> bool:
@@ -553,8 +556,9 @@ def slack_bound(
 ) -> SlackBound | None:
     """Return the best lower bound of the slack of `half` that `facets` prove, or None if they prove none.
 
-    `distances` has the claim's alpha and gamma, and `bounding` finds the bound for gamma = 0. If alpha is a number or
-    distances are integers, the bound of a form of the int inputs `whole` is rounded up to a value that the form can
+    `distances` has the claim's alpha and gamma. `bounding` returns the bound for gamma = 0, from the slack, the facets
+    and the alpha at which the bound has to be greatest, or None. `whole` are the slots of the int inputs: if alpha is a
+    number or distances are integers, the bound of a form of these inputs is rounded up to a value that the form can
     take.
     """
     form = slack(half)

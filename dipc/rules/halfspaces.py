@@ -165,8 +165,8 @@ def best_bound(form: Affine, facets: Sequence[Affine], alpha: Fraction | None) -
 def _summands_of(terms: Sequence[tuple[int, Fraction]], facets: tuple[Affine, ...]) -> list[int]:
     """Return the indices of those `facets` that can have a positive weight in a proof of a bound, in increasing order.
 
-    `terms` has the coefficients of the form to be bounded, as pairs (input, c). The part of the result about facets
-    that share no input with the form, directly or through other facets, is computed once for all forms.
+    `terms` has the coefficients of the form to be bounded, as pairs (input, c). Facets that share no input with the
+    form, directly or through other facets, are selected once for all forms.
     """
     always, by_slot = _always_summands(facets)
     slots = [slot for slot, _ in terms]

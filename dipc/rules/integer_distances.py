@@ -95,8 +95,8 @@ _Bounding = Callable[[Goal], Bounds | None]
 def _start_of_all(goal: Goal, distances: Requirement) -> int | None:
     """Return an integer d such that the claim of `goal` is proved at all integer distances >= d; None if none is found.
 
-    `distances` has alpha and gamma as functions of the distance. Slacks are bounded by functions as great as possible
-    at d, and in further attempts by functions as great as possible far beyond d.
+    `distances` has alpha and gamma as functions of the distance. Each slack is bounded by a function of the distance:
+    in the first attempt by the one that is greatest at d, in further attempts by one that is greatest far beyond d.
     """
     claim = goal.setting.claim
     if goal.setting.program.core.only_at is not None:
@@ -300,8 +300,8 @@ def _by_rounded_gammas(goal: Goal, proving: Proving) -> Asking[Proof | Fraction 
     `proving` proves a goal about one k. For these gammas, the probability is at least the one at gamma = k - 1. If beta
     never grows with gamma, beta is at least its value at gamma = k.
 
-    Return the proof for the least k, or the first k for which `proving` failed. The result is None if
-    this method does not apply, or if no proof for all large k at once is found.
+    If all k are proved, return the proof for the least k, which represents them; else the first k for which `proving`
+    failed. The result is None if this method does not apply, or if no proof for all large k at once is found.
     """
     claim, distances = goal.setting.claim, goal.required
     if not conditions.trend(claim.beta, "gamma", claim.names(), claim.intervals).falls:
@@ -320,9 +320,9 @@ def _by_rounded_distances(goal: Goal, proving: Proving) -> Asking[Proof | Fracti
     `proving` proves a goal about one k. At these inputs, facets of ints have moved as far as for dd(u) = k, and other
     facets as far as for dd(u) = k - 1. If beta never grows with the distance, beta is at least its value at k.
 
-    Return the proof for the least k, or the first k for which `proving` failed. The result is None if
-    this method does not apply, if the goal is not proved at the distance 0, or if no proof for all large k at once is
-    found.
+    If all k are proved, return the proof for the least k, which represents them; else the first k for which `proving`
+    failed. The result is None if this method does not apply, if the goal is not proved at the distance 0, or if no
+    proof for all large k at once is found.
     """
     claim, required = goal.setting.claim, goal.required
     if required.gamma_rate or not conditions.trend(claim.beta, "alpha", claim.names(), claim.intervals).falls:

@@ -32,10 +32,11 @@ _TAIL = NoiseComponent((Noise(law_of("Lap"), _ONE, _ZERO),), (Affine.noise(0),))
 
 
 def joint_tails(goal: Goal) -> Bounds | None:
-    """Return the bound 1 - Σ weight·Pr over the exits to wrong answers, with the tails in each exit bounded together.
+    """Return the bound 1 - Σ weight·Pr over the exits to wrong answers, with the product of tails in each exit bounded.
 
-    The exits are those of `goal` to answers other than that of its class. The result is None if these exits are not
-    known, if no exit has two tails, or if a distance is open and a weight depends on eps.
+    A tail is the probability that one noise exceeds its mean by at least a given amount. The exits are those of `goal`
+    to answers other than that of its class. The result is None if these exits are not known, if no exit has two tails,
+    or if a distance is open and a weight depends on eps.
     """
     distances = goal.required
     shares: list[Share] = []

@@ -37,11 +37,12 @@ Point = Mapping[int, Fraction]
 
 
 def corners(goal: Goal) -> Bounds | None:
-    """Return bounds, one of which is at most the probability: sums of exits, each exit at a corner of the class.
+    """Return bounds, at least one of which is at most the probability: sums of probabilities of exits at corners.
 
-    Different exits can be least at different corners, so that there is one bound for each choice of a corner for each
-    exit of `goal`. The result is None if a distance is open, a noise has no log-concave density, an output has no
-    noise, a slack has no lower bound, or there are too many choices.
+    The probability of an exit is least at one of the corners of the class, but different exits can have different
+    corners. So there is one bound for each choice of a corner for each exit of `goal`. The result is None if a distance
+    is open, a noise has no log-concave density, an output has no noise, a slack has no lower bound, or there are too
+    many choices.
     """
     exits, facets, distances, slots = goal.exits, goal.convex.facets, goal.required, goal.setting.slots
     alpha = distances.alpha

@@ -66,7 +66,7 @@ class Pattern:
 
 
 class PatternFinder:
-    """A source of the patterns of classes, with `whole` as the slots of int inputs.
+    """A finder of the patterns of classes, where `whole` are the slots of the int inputs.
 
     Many exits begin with equal comparisons. The key of a group of constraints is therefore computed once and looked up
     afterwards.

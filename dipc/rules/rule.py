@@ -178,8 +178,9 @@ class Farkas(BoundEvidence):
 class BetaSummand(BoundEvidence):
     """The evidence for an obligation whose beta is not the claim's, but smaller: the claim follows from it.
 
-    The smaller beta is another function, or the summand of beta for one part of what the answer needs. `least` is a
-    function of eps that is at most the claim's beta, or None if none is known.
+    The smaller beta can be any function. If the answer is right whenever several events happen, it can also be the
+    summand of beta for one of these events. `least` is a function of eps that is at most the claim's beta, or None if
+    none is known.
     """
 
     least: BetaForm | None

@@ -56,9 +56,10 @@ class SignChart:
 class Analysis:
     """A function f of eps, split into factors, and the sign of each factor on an interval of eps.
 
-    `form` says that f is a positive function times a polynomial in t = scale·eps and e^{-t}. This polynomial is `sign`
-    times the product of factor^multiplicity over `factors`. `signs` has the sign of each factor on `interval`, in the
-    same order; None for a factor of even multiplicity whose sign was not computed.
+    `form` is the normal form of f: a positive function times a polynomial in t and e^{-t}, where t is eps times the
+    field `scale` of the form. This polynomial is `sign` times the product of factor^multiplicity over `factors`.
+    `signs` has the sign of each factor on `interval`, in the same order; None for a factor of even multiplicity whose
+    sign was not computed.
     """
 
     form: NormalForm

@@ -34,7 +34,7 @@ _BITS, _LENGTH, _NEAREST = 256, 24, 40
 class NormalFunction:
     """The function erfc(`scale`·eps) of eps, or e^{-`scale`·eps²} if it is `exponential`; `scale` is positive.
 
-    If `fixed`, the function is the constant erfc(`scale`).
+    If `fixed`, the function is the constant erfc(`scale`), and `exponential` must be False.
     """
 
     scale: Real
@@ -378,8 +378,8 @@ def _product(weight: str, function: str) -> str:
 def normal_function(function: str, scale: Real, power: Fraction) -> Sequence[tuple[Fraction, NormalFunction | None]]:
     """The named `function` of the argument `scale`·eps^`power`, as a sum Σ c·f given as pairs (c, f).
 
-    The name is one of the language, such as erfc. An f of None is the number 1. Raises NoClosedForm for a function or
-    power that is not covered.
+    An f of None is the number 1. Raises NoClosedForm unless the function is erfc and `power` is 0 or 1, or the function
+    is exp, `power` is 2 and `scale` is at most 0.
     """
     if function == "erfc" and power in (0, 1):
         if not scale.sign:

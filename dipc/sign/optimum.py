@@ -134,7 +134,7 @@ class QuotientValue:
         return self.low, self.high
 
     def narrow(self) -> None:
-        """Narrow the enclosure substantially by one step. Raises LimitReached."""
+        """Try to narrow the enclosure, with twice the precision of the call before. Raises LimitReached."""
         if self.exact() is not None:
             return
         enclosure = self._enclose()
@@ -199,7 +199,7 @@ class QuotientValue:
         return False
 
     def compare_to(self, value: Fraction) -> int:
-        """The exact sign of number - `value`: -1, 0 or 1. Raises LimitReached."""
+        """The exact sign of this number minus `value`: -1, 0 or 1. Raises LimitReached."""
         while self.low <= value <= self.high:
             if self.is_exactly(value):
                 return 0
@@ -429,7 +429,7 @@ class Peak:
 
 
 def peaks(ratio: ReducedQuotient, lower: RegionEnd, upper: RegionEnd, limits: Limits | None = None) -> list[Peak]:
-    """Candidates for the supremum of `ratio` from `lower` to `upper`, which is the greatest of their values.
+    """Candidates for the supremum of `ratio` from `lower` to `upper`; the greatest of their values is the supremum.
 
     `lower` is less than `upper`, or both are the same rational and belong to the interval; `lower` may be 0, and
     `upper` infinity. The denominator of the given quotient, before its reduction to lowest terms, must be at least 0 in
@@ -589,7 +589,11 @@ class Highest:
 
     @property
     def numbers(self) -> tuple[QuotientValue, ...]:
-        """The values of the peaks, the greatest of which is the supremum; empty if the supremum is infinite."""
+        """The values of the peaks; empty if the supremum is infinite.
+
+        The supremum is the greatest of them. They are equal if `proved`; otherwise, they may differ beyond the
+        requested digits.
+        """
         return tuple(peak.value for peak in self.peaks if peak.value is not None)
 
     @property
@@ -614,7 +618,7 @@ class Highest:
         return max(low for low, _ in ends), max(high for _, high in ends)
 
     def compare_to(self, value: Fraction) -> int:
-        """The exact sign of supremum - `value`; the supremum must be finite. Raises LimitReached."""
+        """The exact sign of the supremum, which must be finite, minus `value`. Raises LimitReached."""
         return max(number.compare_to(value) for number in self.numbers)
 
 
@@ -698,11 +702,11 @@ _RECOGNIZED = 40
 
 
 def number_cell(number: QuotientValue, digits: int) -> Cell:
-    """The neighboring decimals of `digits` digits around `number` >= 0, as (low, high).
+    """The neighboring decimals of `digits` significant digits around `number` >= 0, as (low, high).
 
     For example, they are 1.4 and 1.5 for √2 and 2 digits. If the number is known to be rational, low and high are both
     the number itself. The computation ends, since it is decided exactly whether the number is a decimal with `digits`
-    digits. Raises LimitReached past a limit.
+    significant digits. Raises LimitReached past a limit.
     """
     spare = _SPARE
     while True:
@@ -718,7 +722,7 @@ def number_cell(number: QuotientValue, digits: int) -> Cell:
 
 
 def root_cell(root: Root, digits: int, limits: Limits | None = None) -> Cell:
-    """The neighboring decimals of `digits` digits around `root`, as (low, high).
+    """The neighboring decimals of `digits` significant digits around `root`, as (low, high).
 
     For example, they are 0.69 and 0.70 for the logarithm of 2 and 2 digits. If the root is rational, low and high are
     both the root itself. Otherwise it is irrational, so the computation ends. Raises LimitReached if the work exceeds

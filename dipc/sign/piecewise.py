@@ -134,7 +134,7 @@ class PiecewiseForm:
     # --- cells -------------------------------------------------------------------------------------
 
     def conditions(self) -> list[ExpPoly]:
-        """Functions whose roots cut the line of eps into intervals with one closed form of this function each.
+        """Functions whose roots cut the line of eps into intervals, on each of which this function has one closed form.
 
         Raises TooLarge if there are too many such functions.
         """

@@ -166,8 +166,8 @@ class Layout:
     def powers(self, numerator: int, denominator: int, bits: int, count: int) -> list[int]:
         """Integers Z_i for all i < `count`, near 2^`bits`·e^{-exponents[i]·t} at t = `numerator`/`denominator`.
 
-        Each differs from the exact number by at most `power_errors[i]`. `bits` must be at least 64, and these errors
-        below 2^31, as they are for fewer than 10^7 terms.
+        Each differs from the exact number by at most `power_errors[i]`, which this layout computes once for all t.
+        `bits` must be at least 64, and these errors below 2^31, as they are for fewer than 10^7 terms.
         """
         steps: dict[int, int] = {}
         value = 1 << bits
@@ -654,10 +654,11 @@ def _exponential(rate: Fraction) -> tuple[Fraction, Fraction]:
 
 
 def _lowered(groups: Mapping[tuple[int, int], _Polynomial], low: Fraction, high: Fraction) -> _Polynomial:
-    """Return a polynomial in X and W that is a lower bound of a positive multiple of Σ (eps/q)^e·j^p·g.
+    """Return a polynomial in X and W that is a lower bound of a positive multiple of Σ (eps/q)^n·j^p·g.
 
-    The sum is over the items (e, p): g of `groups`, where each g is a polynomial in X and W. Here X is e^{-eps/q} for
-    an integer q, and W is X^j. The bound holds for every j >= 0 and all eps for which X is between `low` and `high`.
+    The sum is over the items (n, p): g of `groups`, where each g is a polynomial in X and W. Here q is an integer, j
+    any number >= 0, X = exp(-eps/q) and W = X^j. The bound holds for every j and all eps for which X is between `low`
+    and `high`.
     """
     most_powers, most_degree = max(e for e, _ in groups), max(p for _, p in groups)
     result: _Polynomial = {}

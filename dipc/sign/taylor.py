@@ -94,10 +94,9 @@ def _guess_order(log_reach: float, need: int, most: int) -> int:
 
 
 def needed_bits(layout: Layout, upper: Fraction, bits: int) -> int:
-    """The precision with which `least_order` gives a Taylor model with errors near 2^-`bits` for t up to `upper`.
+    """The precision to pass to `least_order` for a Taylor model with errors near 2^-`bits` for t up to `upper`.
 
-    If the result is passed on as the argument need, the remainder of the Taylor series of the function of `layout` is
-    below 2^-`bits`.
+    With this precision, the remainder of the Taylor series of the function of `layout` is below 2^-`bits`.
     """
     return max(1, layout.size_bits(upper.numerator, upper.denominator) + bits + 2)
 

@@ -63,7 +63,14 @@ class SimulationInterrupted(Exception):
 
 
 class GivenRuns(TypedDict, total=False):
-    """The options of runs, as keyword arguments: the `events` to count, with real outputs within `gamma`."""
+    """The options of runs, as keyword arguments.
+
+    - `seed`: the seed of the random generator, by default 0.
+    - `events`: the events to count, by default none. Real and int outputs may differ by `gamma` from an event's.
+    - `gamma`: this distance, by default 0.
+    - `loop_limit`: the greatest number of rounds of a `while` in one run.
+    - `progress`: a function that is called with the number of finished runs and of all runs, or None.
+    """
 
     seed: int
     events: Sequence[Event]
