@@ -66,7 +66,7 @@ class GivenRuns(TypedDict, total=False):
     """The options of runs, as keyword arguments.
 
     - `seed`: the seed of the random generator, by default 0.
-    - `events`: the events to count, by default none. Real and int outputs may differ by `gamma` from an event's.
+    - `events`: the events to count, by default none. Real and int outputs may differ by at most `gamma`.
     - `gamma`: this distance, by default 0.
     - `loop_limit`: the greatest number of rounds of a `while` in one run.
     - `progress`: a function that is called with the number of finished runs and of all runs, or None.
