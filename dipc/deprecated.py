@@ -27,5 +27,19 @@ def former_property(old: str, new: str) -> Any:
     return property(value)
 
 
+def former_part(old: str) -> Any:
+    """Return a property that is the object itself, with a DeprecationWarning: the fields of its part `old` are its own."""
+
+    def value(self: Any) -> Any:
+        warnings.warn(
+            f"the fields of `{old}` are fields of its owner now; the next release removes `{old}`",
+            DeprecationWarning,
+            2,
+        )
+        return self
+
+    return property(value)
+
+
 def _warn(old: str, new: str) -> None:
     warnings.warn(f"`{old}` is called `{new}` now; the next release removes the old name", DeprecationWarning, 3)

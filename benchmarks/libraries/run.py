@@ -59,10 +59,10 @@ def compared(mechanism: Mechanism, drawn: Sequence[dict[str, object]] | str) -> 
     worst = report.worst
     if worst is None:
         return Compared(mechanism, words[report.agreement])
-    at = worst.row.enclosure
+    at = worst.enclosure
     exact = "" if at is None else f", exactly {float((at[0] + at[1]) / 2):.10f}"
-    cell = assignment_text(worst.row.output)
-    return Compared(mechanism, words[report.agreement], f"{cell}: {worst.row.count} of {worst.runs}{exact}")
+    cell = assignment_text(worst.output)
+    return Compared(mechanism, words[report.agreement], f"{cell}: {worst.count} of {worst.runs}{exact}")
 
 
 def _drawn(mechanism: Mechanism) -> list[dict[str, object]] | str:

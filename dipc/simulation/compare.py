@@ -18,6 +18,7 @@ from dipc.algebra.numbers import exact_confidence, exact_eps, exact_rational
 from dipc.algebra.record import Record, json_object
 from dipc.claims.given import Cell, CellPool
 from dipc.claims.table import input_cells, output_cells
+from dipc.deprecated import former_part
 from dipc.frozen import frozen
 from dipc.measure.measure import Probability
 from dipc.options import takes
@@ -192,6 +193,8 @@ class ComparedEvent(Record):
     probability: Probability | None
     enclosure: tuple[Fraction, Fraction] | None
     reason: str | None = None
+
+    row = former_part("row")
 
     @property
     def closed_form(self) -> ClosedForm | None:

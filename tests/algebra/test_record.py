@@ -37,7 +37,10 @@ def test_every_field_is_an_attribute(record: type[Record]) -> None:
     """A renamed attribute is noticed here, as the type checker does not read the names."""
     known = {name for base in record.__mro__ for name in inspect.get_annotations(base)}
     texts = [text for name, text in vars(record).items() if name.isupper() and isinstance(text, str)]
-    for word in re.sub(r"(=[\w.]+)[-?+]?\([^()]*\)", r"\1", " ".join(texts)).split():
+    fields, inner = " ".join(texts), re.compile(r"(=[\w.]+)[-?+]?\([^()]*\)")
+    while inner.search(fields):
+        fields = inner.sub(r"\1", fields)
+    for word in fields.split():
         if re.search(r"\($", word):
             continue
         path = re.sub(r"^.*\(", "", word).rstrip(")?+-").partition(":")[0]

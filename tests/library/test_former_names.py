@@ -11,6 +11,7 @@ import pytest
 import dipc
 from dipc.algebra.exppoly import ClosedForm, ExpPoly
 from dipc.questions.report import Counts
+from dipc.simulation.compare import ComparedEvent
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -42,6 +43,12 @@ def test_a_former_property() -> None:
     counts = Counts(rows=5, vacuous=4, above_one=1, unconstrained=1)
     with pytest.warns(DeprecationWarning, match="`near` is called `near_rows` now"):
         assert counts.near == counts.near_rows == 2
+
+
+def test_a_former_part() -> None:
+    event = ComparedEvent("o", {"o": "yes"}, 1, 4, (0.1, 0.6), None, None)
+    with pytest.warns(DeprecationWarning, match="the fields of `row` are fields of its owner now"):
+        assert event.row.count == event.count == 1
 
 
 def test_conditions_of_a_class() -> None:

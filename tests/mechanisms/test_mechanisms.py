@@ -266,7 +266,7 @@ def test_python_itself_gives_the_same_law(name: str, monkeypatch: pytest.MonkeyP
     samples = [list(encoded(answer, program, name)) for answer in runs]
     found = dipc.conform(program, exact, "3/2", samples=samples)
     assert found.agreement in (Agreement.MATCH, Agreement.UNDECIDED)
-    assert not any(cell.row.agreement is Agreement.MISMATCH for cell in found.cells)
+    assert not any(cell.agreement is Agreement.MISMATCH for cell in found.cells)
 
 
 def encoded(answer: Any, program: dipc.Program, name: str) -> list[object]:
