@@ -28,7 +28,7 @@ def former_property(old: str, new: str) -> Any:
 
 
 def former_part(old: str) -> Any:
-    """Return a property that is the object itself, with a DeprecationWarning: the fields of its part `old` are its own."""
+    """Return a property that is the object itself, with a DeprecationWarning about its former part `old`."""
 
     def value(self: Any) -> Any:
         warnings.warn(
