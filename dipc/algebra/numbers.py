@@ -262,5 +262,5 @@ def dyadic(exact: flint.arb) -> Fraction:
     """The value of `exact`, a ball of radius 0. Raises LimitReached if writing it out would fill the memory."""
     mantissa, exponent = exact.man_exp()
     if mantissa != 0 and abs(int(exponent) + int(mantissa).bit_length()) > _MOST_MAGNITUDE:
-        raise LimitReached(None, "a number is too large or small to be written out")
+        raise LimitReached(None, "a number is too large or too small to be written out")
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)

@@ -148,7 +148,7 @@ class Real:
             for end in (ball.lower(), ball.upper()):
                 mantissa, exponent = end.man_exp()
                 if abs(int(exponent)) > _MOST_EXPONENT:
-                    raise NotReal("this number is too large or small to be written out")
+                    raise NotReal("this number is too large or too small to be written out")
                 ends.append(Fraction(int(mantissa)) * Fraction(2) ** int(exponent))
             return ends[0], ends[1]
 

@@ -219,7 +219,8 @@ def require_known_laws(program: CoreProgram) -> None:
         raise Uncertified("the checker does not follow a selection of inputs: state the condition in `requires`")
     if program.only_in:
         raise Uncertified(
-            "the checker only follows weights that are probabilities for every eps, or numbers at a single eps"
+            "some weights are probabilities only at some values of eps: the checker follows such a program only at a "
+            "single eps"
         )
     for instruction in program.instructions:
         if isinstance(instruction, SampleNoise) and not instruction.law.is_checked:

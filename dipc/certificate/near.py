@@ -310,7 +310,7 @@ class _Nearest:
             below = [row for row in rows if row.coefficient(v) < 0]
             rows = [row for row in rows if not row.coefficient(v)]
             if len(rows) + len(above) * len(below) > _MOST_SIDES:
-                raise Undecided("a neighborhood has too many sides")
+                raise Undecided("the search for the nearest input takes too many half-spaces")
             self.bounds.append((v, [_bound(row, v) for row in above], [_bound(row, v) for row in below]))
             rows = _needed([*rows, *(_canceled(v, one, two) for one in above for two in below)])
         highs = [row for row in rows if row.coefficient(_LEFT)]
@@ -343,7 +343,7 @@ class _Nearest:
         if len(chosen) == len(self.bounds):
             self.cells += 1
             if self.cells > _MOST_CELLS:
-                raise Undecided("a neighborhood is cut into too many cells")
+                raise Undecided("the search for the nearest input takes too many cells")
             return self._near_input(here, chosen, upper)
         v, *bounds = self.bounds[-1 - len(chosen)]
         distinct = [
@@ -418,7 +418,7 @@ def _distances(norm: str, own: Mapping[int, int], rounding: Fraction) -> Iterato
                 yield _side({ALPHA: _ONE, _LEFT: -_ONE, slot: sign, v: -sign}, -rounding)
         return
     if len(own) > MOST_SIGNED:
-        raise Undecided("a neighborhood has too many sides")
+        raise Undecided("the search for the nearest input takes too many half-spaces")
     for signs in product((_ONE, -_ONE), repeat=len(own)):
         terms = {ALPHA: _ONE, _LEFT: -_ONE}
         for (slot, v), sign in zip(own.items(), signs, strict=True):

@@ -105,7 +105,9 @@ def stars_of(bound: Bound, measurer: Measurer) -> Enclosed:
         raise OutsideFragment(why_it_ends(error)) from None
     value = total.value
     if not isinstance(value, Enclosed) or any(below != ONE for _, below in value.terms.values()):
-        raise OutsideFragment("the probability is not a sum over normal noises whose weights have no denominators")
+        raise OutsideFragment(
+            "the probability must be a sum over Gaussian noise, with weights that have no denominators"
+        )
     return value
 
 

@@ -58,7 +58,7 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
     if report.verdict is PrivacyVerdict.UNDECIDED:
         raise Uncertified("the claim is undecided")
     if report.claim.ratio != 1:
-        raise Uncertified("the checker reads budgets that are multiples of eps, and this one has a logarithm")
+        raise Uncertified("the checker only reads budgets that are multiples of eps, but this one has a logarithm")
     require_known_laws(question.program.core)
     if isinstance(question, EveryNumber):
         if report.proof == OF_TOTALS:
@@ -80,7 +80,7 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
         assert report.numbers.at is not None, "the claim is refuted at one number of queries"
         return certify_privacy(question.question_for(report.numbers.at), replace(report, numbers=None), tool)
     if question.runs > 1:
-        raise Uncertified("the checker follows one run: write several runs as one program")
+        raise Uncertified("the checker only follows a single run: write several runs as one program")
     claim, pairs = report.claim, question.pairs
     if claim.piecewise is not None:
         raise Uncertified("the checker does not read a delta with min, max or abs: ask about each of its pieces")
@@ -289,7 +289,7 @@ class _Writer(Generic[T]):
             try:
                 pairs, multisets = pairs.listed(self._question.program, self._question.program.limits)
             except LimitReached as reached:
-                raise Uncertified(f"the pairs of inputs are listed in a certificate, and {reached.reason}") from None
+                raise Uncertified(f"a certificate must list the pairs of inputs, but {reached.reason}") from None
             table = replace(table, rows=tuple([table.rows[number] for number in multisets]))
         inputs, answers = list(range(len(pairs.inputs))), list(range(len(table.answers)))
         ordered, refuted = [list(pair) for pair in pairs.ordered], None

@@ -82,7 +82,8 @@ def certify(report: Report, tool: str = "dipc") -> str:
         return seal(_Writer(question, report.evidence).encoded_fields(report.verdict, tool))
     if any(row.count is not None for row in report.rows):
         raise Uncertified(
-            "the classes of inputs are too many to list, and the checker does not follow a class that represents others"
+            "there are too many classes of inputs to list, and the checker does not follow a class that represents "
+            "others"
         )
     return certify_inputs(question, report.evidence, tool)
 
@@ -294,7 +295,7 @@ def certify_factor(tightest: Tightest, tool: str = "dipc") -> str:
         raise Uncertified("no factor suffices" if tightest.factor is None else "the least factor is not known")
     question = tightest.claims.question
     if question.table is not None and "beta" in question.table.columns:
-        raise Uncertified("rows have their own beta, and the factor is about the beta of the claim")
+        raise Uncertified("the factor multiplies the beta of the claim, but the rows have their own beta")
     expression = claim_expression(question.program.core, "beta", question.options.beta)
     assert expression is not None, "the claim has this part"
     beta = print_expression(expression.tree)
@@ -323,7 +324,7 @@ def certify_solution(solution: Solution, tool: str = "dipc") -> str:
     match solution:
         case GammaSolution(value=(_, _) as value):
             if solution.question.table is not None and "gamma" in solution.question.table.columns:
-                raise Uncertified("rows have their own gamma")
+                raise Uncertified("a certificate covers a single gamma, but the rows have their own gamma")
             low, high = _bracket_ends(value, solution.digits)
             return _bracket(
                 "gamma", solution.question, low, high, lambda gamma: {"gamma": str(gamma)}, {"gamma": None}, tool

@@ -344,7 +344,7 @@ class Claim:
             finite = "it must be finite, and can depend on eps only if the claim is about a single eps (`--eps 1/2`)"
             raise given.error("E0610", f"{what} must be {wanted}", given.tree, "", finite, *advice)
         if value < 0:
-            raise given.error("E0611", f"{what} is negative: {value}", given.tree, "", "a distance is at least 0")
+            raise given.error("E0611", f"{what} is negative: {value}", given.tree, "", "a distance must be at least 0")
         return value
 
     def _beta(self, row: Row, names: dict[str, Parametric]) -> BetaForm:
@@ -393,7 +393,7 @@ class Claim:
             ) from None
         except Undecided as error:
             raise expression.error(
-                "E0613", "beta is too large to be brought to one denominator", expression.tree, "", error.reason
+                "E0613", "beta is too large to be written with one denominator", expression.tree, "", error.reason
             ) from None
         return result
 

@@ -224,7 +224,7 @@ class CsvSource:
                 note = "a table is a text file of comma-separated values, with one row on each line"
                 place = Excerpt(self.name, self._next_line, 1, "", 1)
                 raise DiagnosticError(
-                    Diagnostic("E0503", f"a line of more than {MAX_LINE} bytes", place, notes=(note,))
+                    Diagnostic("E0503", f"a line has more than {MAX_LINE} bytes", place, notes=(note,))
                 )
             line = raw
             if offset == 0 and raw.startswith(_UTF8_MARK):
@@ -401,7 +401,7 @@ def _rows_by_element(
     result: list[dict[str, object]] = []
     for number, row in enumerate(rows, start=1):
         if len(row) != len(header):
-            raise TypeError(f"row {number} of the table has {len(row)} cells, and the header {len(header)}")
+            raise TypeError(f"row {number} of the table has {len(row)} cells, but the header has {len(header)}")
         given = {name: cell for name, cell in zip(header, row, strict=True) if cell is not None}
         elements = by_element(given, arrays, f"row {number}:")
         whole = [name for name in header if "".join(name.split()) in arrays]
@@ -751,10 +751,10 @@ class _TableReader:
     def _unknown(self, name: str, known: list[str], place: Excerpt | None, header: list[str]) -> Diagnostic:
         if len(header) == 1 and any(separator in header[0] for separator in ";\t|"):
             note = "columns are separated by commas"
-            return Diagnostic("E0506", "the header is a single column", place, notes=(note,))
+            return Diagnostic("E0506", "the header has only one column", place, notes=(note,))
         if not name:
             note = "every column is named after an input or an output of the program"
-            return Diagnostic("E0506", "a column without a name", place, notes=(note,))
+            return Diagnostic("E0506", "a column has no name", place, notes=(note,))
         notes = did_you_mean(name, [*known, *self._claims])
         outputs = f"; outputs are {_listing(self._outputs)}" if self._outputs else ""
         notes.append(f"inputs are {_listing(self._inputs)}{outputs}")

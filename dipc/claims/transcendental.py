@@ -543,9 +543,9 @@ class _Enclosure:
             result = shift.exp()
             ends = result.enclosure(4 * self.digits)
         except NotReal:
-            raise self._error(inner, "this number is too large or small to be written out", "") from None
+            raise self._error(inner, "this number is too large or too small to be written out", "") from None
         if any(max(map(int.bit_length, end.as_integer_ratio())) > RESULT_BIT_LIMIT for end in ends):
-            raise self._error(inner, "this number is too large or small to be written out", "")
+            raise self._error(inner, "this number is too large or too small to be written out", "")
         return ends if result.rational is not None else outward(*ends, self.digits)
 
     def _number(self, node: Expr) -> Ends | None:

@@ -60,7 +60,7 @@ def read_definitions(
         if not items:
             form = "write a name and a number, such as -D m=4"
             place = source.excerpt(Span(0, len(text)))
-            mistakes.append(Diagnostic("E0805", "this is not a definition", place, notes=(form,)))
+            mistakes.append(Diagnostic("E0805", "no constant is defined here", place, notes=(form,)))
         reader = NumberReader(source, {}, example=note)
         for item in items:
             try:

@@ -434,7 +434,9 @@ def _at_cell_end(cut: EpsCut, end: RegionEnd, *, low: bool) -> EpsCut:
     place = cut.place
     near = (place, place) if isinstance(place, Fraction) else (place.lower, place.upper)
     if not (near[0] > root.upper if low else near[1] < root.lower):
-        raise OutsideFragment("the claim begins to fail very near an eps at which beta changes its expression")
+        raise OutsideFragment(
+            "the claim begins to fail very close to an eps at which beta changes from one expression to another"
+        )
     return cut
 
 

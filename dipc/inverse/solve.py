@@ -536,7 +536,7 @@ def _missing_at(claimed: Inequality, eps: Fraction, digits: int) -> Cell:
             return 1 - low, 1 - low
         if 1 - high > 0 and round_down(1 - low, digits) == round_down(1 - high, digits):
             return decimal_cell(1 - low, digits)
-    raise LimitReached(None, f"1 - Pr could not be told apart from a decimal number at eps = {eps}")
+    raise LimitReached(None, f"1 - Pr could not be rounded to {digits} digits at eps = {eps}")
 
 
 def _union(inequalities: Sequence[Inequality], question: Question, digits: int) -> EnvelopePiece:

@@ -305,7 +305,9 @@ def _edge(decided: _Decided, digits: int, *, monotone: bool) -> ConstantEdge | N
     there = next((power for power in powers if decided.holds(power) is not first), None)
     if there is None:
         if first:
-            raise OutsideFragment(f"the claim holds for all powers of ten from 10^-{_MOST_POWER} to 10^{_MOST_POWER}")
+            raise OutsideFragment(
+                f"no end was found: the claim holds for all powers of ten from 10^-{_MOST_POWER} to 10^{_MOST_POWER}"
+            )
         return None
     # One is ten times the other, and the claim holds for exactly one of them.
     low, high = sorted((there, there / 10 if there > 1 else there * 10))

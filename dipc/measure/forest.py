@@ -170,7 +170,7 @@ def event_shape(event: Event) -> EventShape:
                 slope = c / scales[i]
                 if d / scales[j] != -slope:
                     raise OutsideFragment(
-                        "two noises are compared in two different proportions, which is not covered yet"
+                        "two noises are compared with different ratios of coefficients, which is not covered yet"
                     )
             case more:
                 raise OutsideFragment(f"one constraint relates {len(more)} noises; only two are covered so far")

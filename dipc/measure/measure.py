@@ -740,7 +740,7 @@ class EnclosedForm:
         """
         point = exact_eps(eps)
         if self.only_at not in (None, point):
-            raise ValueError(f"it holds only at eps = {self.only_at}, not at {point}")
+            raise ValueError(f"the value is known only at eps = {self.only_at}, not at {point}")
         bits = 4 * digits
         low, high = self.dyadic_enclosure(point, bits)
         while (high - low) * 10**digits > abs(low) and bits < _MOST_TIMES * digits:

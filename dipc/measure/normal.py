@@ -722,9 +722,9 @@ def _rule(sizes: _Sizes, bits: int) -> _Rule:
             return _trapezoid_rule(*by_steps, sizes.twice, step, nodes)
         finite = _Finite.from_sizes(sizes, wanted)
     except (OverflowError, ZeroDivisionError):
-        raise LimitReached(None, "an integral over normal noise has numbers that are too large") from None
+        raise LimitReached(None, "an integral over Gaussian noise needs numbers that are too large") from None
     if min(finite.total, nodes if whole else finite.total) > MOST_STEPS:
-        raise LimitReached(None, f"an integral over normal noise takes more than {MOST_STEPS} nodes")
+        raise LimitReached(None, f"an integral over Gaussian noise takes more than {MOST_STEPS} nodes")
     if whole and nodes < finite.total:
         return _trapezoid_rule(*by_steps, sizes.twice, step, nodes)
     return finite.rule(sizes)
@@ -831,7 +831,7 @@ def _trapezoid_rule(
     turn = 2 * flint.arb.pi() / h
     y = ((turn - moved) / v).mid()
     if not y > 0:
-        raise LimitReached(None, "the step of an integral over normal noise is too wide")
+        raise LimitReached(None, "the step of an integral over Gaussian noise is too wide")
     larger = flint.arb(to_fmpq(grown))
     error = 2 * (larger + moved * y + y * y * v / 2 - turn * y).exp() / (1 - (-turn * y).exp())
     error += larger.exp() * law.two_sided_tail(h * nodes)

@@ -204,7 +204,7 @@ class TreeMeasure:
         try:
             rules = _Rules.choose(self, near, wide=flint.ctx.cap > 1)
         except (OverflowError, ZeroDivisionError):
-            raise LimitReached(None, "an integral over normal noise has numbers that are too large") from None
+            raise LimitReached(None, "an integral over Gaussian noise needs numbers that are too large") from None
         return _Messages(self, rules, eps, center).probability()
 
     def majorant(self, center: Fraction) -> flint.arb:
@@ -388,7 +388,7 @@ def _rule(
     for turn in (flint.arb.pi() / h, 2 * flint.arb.pi() / h):
         y = ((turn - moved) / v).mid()
         if not y > 0:
-            raise LimitReached(None, "the step of an integral over normal noise is too wide")
+            raise LimitReached(None, "the step of an integral over Gaussian noise is too wide")
         errors.append((larger * (moved * y + y * y * v / 2 - turn * y).exp(), y, (-2 * flint.arb.pi() * y / h).exp()))
     (half, y, folded), (whole, _, once) = errors
     half = half * (flint.arb(13) / 5 / (1 - folded) + h / (flint.arb.pi() ** 2 * y))
@@ -966,7 +966,7 @@ def _rooted(coordinates: _Coordinates, bounded: Sequence[_BoundedValue]) -> tupl
         meeting = {a / b for a, b, _ in plain.edges if a and b}
         if len(meeting) > 1:
             raise OutsideFragment(
-                "two Gaussian noises are compared, directly or through others, in two different proportions"
+                "two Gaussian noises are compared, directly or through others, with different ratios of coefficients"
             )
         # Scale the center so that its bounds are equal on lines t = x - u·eps.
         scale = scales[i] = -meeting.pop() if meeting else _ONE

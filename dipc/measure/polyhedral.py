@@ -120,7 +120,8 @@ def _kernel(noise: Noise, factor: Fraction) -> Kernel:
         sides = noise.law.sides(noise.rate)
         if abs(factor) != 1 or sides.left is None or sides.left != sides.right:
             raise OutsideFragment(
-                "a multiple of an integer noise, or one with two different rates, is compared, which is not covered"
+                "a comparison multiplies an integer noise by a number other than 1 or -1, or the noise has two "
+                "different rates, which is not covered"
             )
         pieces = noise.law.continuous_neighbor()[0].pieces(noise.rate)
     else:
@@ -319,7 +320,7 @@ class _Forest(Generic[_Function]):
             if rest:
                 ((j, d),) = rest
                 if d / self._scales[j] != -slope:
-                    raise OutsideFragment("two values are compared in two different proportions")
+                    raise OutsideFragment("two values are compared with different ratios of coefficients")
                 self._edges.setdefault((i, j), _Span()).meet(slope, constant)
             else:
                 self._bounds[i].meet(slope, constant)

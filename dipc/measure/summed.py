@@ -481,7 +481,7 @@ def lattice_sum(event: Event) -> LatticeSum:
     and if some noise is not discrete Laplace noise with an integer mean.
     """
     if not event.constraints or not event.constraints[0].coefficients:
-        raise OutsideFragment("no sum of noises is bounded")
+        raise OutsideFragment("the event does not bound a sum of noises")
     first = _primitive(event.constraints[0])
     low: int | None = None
     high: int | None = None
@@ -504,7 +504,7 @@ def lattice_sum(event: Event) -> LatticeSum:
         rates[noise.rate] += 1
         mean += sign * int(noise.mean)
     if low is not None and high is not None and low > high:
-        raise OutsideFragment("the bounds contradict each other")
+        raise OutsideFragment("the lower bound on a sum of noises is greater than the upper bound")
     return LatticeSum(
         tuple(sorted(rates.items())), None if low is None else low - mean, None if high is None else high - mean
     )
@@ -517,7 +517,7 @@ def _primitive(item: Halfspace) -> tuple[tuple[tuple[int, int], ...], int]:
     """
     size = abs(item.coefficients[0][1]) if item.coefficients else Fraction(0)
     if any(abs(c) != size for _, c in item.coefficients) or not size:
-        raise OutsideFragment("a multiple of an integer noise is added")
+        raise OutsideFragment("the coefficients of integer noises in a comparison differ in size")
     constant = item.constant / size
     # Over integers, more than -constant means at least the next integer.
     whole = -((-constant) // 1) - 1 if item.strict else constant // 1

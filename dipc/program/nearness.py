@@ -343,7 +343,7 @@ class Nearness:
             raise bad_input(
                 "E1132",
                 f"the output `{symbolic[0]}` has infinitely many values, "
-                "and the `metric` block gives its own distance of answers",
+                "and the `metric` block gives its own distance between answers",
                 "use `output: product`, or make the outputs bool or DOM: other distances are for these only",
             )
 
@@ -365,7 +365,7 @@ class Nearness:
         if result >= 0:
             return result
         place = self._program.source.excerpt(gap.span)
-        notes = (*place_notes(self._program, inputs), "a distance is at least 0: write `abs(...)`")
+        notes = (*place_notes(self._program, inputs), "a distance must be at least 0: write `abs(...)`")
         raise bad_input("E1131", f"the distance of two answers is negative: {result}", *notes, place=place)
 
     def _held(

@@ -359,7 +359,7 @@ class NearProbabilities(Probabilities):
         Answers within gamma depend on the input, so no exits are valid for all inputs.
         """
         del inputs, outputs
-        raise OutsideFragment("the answers that are near enough depend on the input, so they differ within a class")
+        raise OutsideFragment("the answers within gamma depend on the input, so they differ within a class")
 
     def _near_answers(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[tuple[Cell, ...], ...]:
         key = (*inputs, *outputs, gamma)

@@ -99,7 +99,7 @@ def _decided(case: ClassCase, engine: Engine, bound: Bound, entry: RowResult, *,
     """
     required = case.goal.required
     if required.beta is None or required.is_open:
-        raise OutsideFragment("the claim about errors depends on a distance that is left open")
+        raise OutsideFragment("a claim about expected errors must not leave a distance open")
     decision = engine.decide(Obligation(bound, required.beta, case.goal.intervals))
     if decision.verdict is Verdict.INACCURATE and not (equal and not required.alpha_base):
         decision = Decision.undecided("the bound of the expected error exceeds the claim")

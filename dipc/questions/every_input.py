@@ -480,7 +480,9 @@ class ClassCase:
         if self._greatest_dd() is not None or self.goal.empty is not None:
             return ()
         if self.goal.is_about_integers and self.convex.inputs.integral:
-            raise Undecided("distances of ints are integers, and only `check` decides these one by one")
+            raise Undecided(
+                "distances between int inputs are integers, and only `check` decides the claim at each of them"
+            )
         every = [self._exactly(proof) for proof in simple_proofs(self.goal)]
         if every:
             # If several answers are near, the bound from the other answers is sharper.

@@ -78,7 +78,7 @@ class ClassClaim:
         if expression is not None and mentions(expression.tree, "gamma"):
             advised = "to let both grow together, let gamma depend on alpha: `--alpha dd --gamma alpha`"
             raise expression.error(
-                "E1211", "for all inputs alpha must be `dd` or a number", expression.tree, "", advised
+                "E1211", "in a claim about all inputs, alpha must be `dd` or a number", expression.tree, "", advised
             )
         self.at_distance = expression is None or (isinstance(expression.tree, Name) and expression.tree.name == "dd")
         #: Whether a distance is left open: dd(u), or gamma.
@@ -264,7 +264,7 @@ class ClassClaim:
             return found
         raise expression.error(
             "E1202",
-            "for all inputs gamma must be a number or a multiple of alpha",
+            "in a claim about all inputs, gamma must be a number or a multiple of alpha",
             expression.tree,
             "",
             "write for example `--gamma 0`, `--gamma alpha` or `--gamma free`",

@@ -170,7 +170,7 @@ def near_answers(ideal: Ideal, claim: ClassClaim) -> NearAnswers | None:
     if ideal.metric.core.output == "product":
         return NearAnswers(ideal, _ZERO)
     if claim.free_gamma or claim.gamma_moves:
-        message = "`--inputs all` does not cover a gamma other than a number with this distance of answers"
+        message = "`--inputs all` does not cover a gamma other than a number with this distance between answers"
         raise bad_input("E1206", message, "give gamma a number, such as --gamma 1", place=metric_excerpt(core))
     return NearAnswers(ideal, claim.requirement().gamma_base)
 

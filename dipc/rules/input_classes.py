@@ -156,7 +156,9 @@ def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
         for a, b in zip(region.answer, decisive[0].answer, strict=True)
     )
     if bounded and not constant and ideal.metric.norm is Norm.DISCRETE:
-        raise Undecided("with `requires`, the discrete distance of inputs is decided for answers of finite type only")
+        raise Undecided(
+            "with `requires`, the discrete distance between inputs is decided for answers of finite type only"
+        )
     for finite, regions in by_finite:
         outside = ideal.outside(finite)
         answers = [replace(region, answer=ideal.metric.decisive(region.answer)) for region in regions]
@@ -407,10 +409,10 @@ class NearAnswers:
         except Fault as fault:
             raise fault.diagnosed(program.source) from None
         except NotApplicable:
-            raise Undecided("the distance of answers is not piecewise affine in the inputs") from None
+            raise Undecided("the distance between answers is not piecewise affine in the inputs") from None
         negative = (case for form in forms for case in cases_of(self._all_less(form, CompareOp.LT, _ZERO)))
         if any(not contradict([*region.guards, *case]) for case in negative):
-            raise Undecided("the distance of answers may be negative")
+            raise Undecided("the distance between answers may be negative")
         return any_of(self._all_less(form, CompareOp.LE, self.gamma) for form in forms)
 
     def _all_less(self, forms: Sequence[Affine], op: CompareOp, value: Fraction) -> Formula:
@@ -431,7 +433,7 @@ def require_product(core: CoreProgram) -> None:
     """
     if not core.has_product_distance:
         same = core.metric is not None and core.metric.same is not None
-        what = "answers that count as the same (`same`)" if same else "a distance of answers other than `product`"
+        what = "answers that count as the same (`same`)" if same else "a distance between answers other than `product`"
         note = "give the constant a number"
         raise bad_input("E1206", f"`--for-all` does not cover {what}", note, place=metric_excerpt(core))
 
@@ -444,7 +446,7 @@ def cases_of(formula: Formula) -> tuple[tuple[Constraint, ...], ...]:
     try:
         return disjoint(formula, _MOST_CASES)
     except NotApplicable:
-        raise LimitReached(None, f"the `metric` block has a condition of more than {_MOST_CASES} cases") from None
+        raise LimitReached(None, f"a condition of the `metric` block has more than {_MOST_CASES} cases") from None
 
 
 def _values(answer: Sequence[object]) -> tuple[Value, ...]:

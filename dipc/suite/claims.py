@@ -299,7 +299,7 @@ class _ClaimReader:
 def _unknown(source: SourceText, span: Span, name: str, known: Sequence[str]) -> Diagnostic:
     notes = did_you_mean(name, known)
     notes.append(f"the keys are {listing(known, 30)}")
-    return Diagnostic("E1502", f"`{name}` is not known here", _excerpt(source, span, name), notes=tuple(notes))
+    return Diagnostic("E1502", f"`{name}` is not a known key", _excerpt(source, span, name), notes=tuple(notes))
 
 
 def _excerpt(source: SourceText, span: Span, key: str | None) -> Excerpt:

@@ -133,7 +133,7 @@ def _named(field: ast.MetricField, known: tuple[str, ...], findings: Findings) -
     findings.report(
         ProgramCode.BAD_METRIC,
         field.value.span,
-        f"the distance of inputs must be {listed} or {known[-1]}",
+        f"the distance between inputs must be {listed} or {known[-1]}",
         notes=(*close, "define other distances with `apart`"),
     )
     return None
@@ -144,7 +144,7 @@ def _gap(field: ast.MetricField, shared: Scope, findings: Findings) -> Gap | Non
     if isinstance(field.value, ast.Each):
         notes = ("write the distance as one number, for example `abs(q[out] - q[out'])`",)
         findings.report(
-            ProgramCode.BAD_METRIC, field.value.span, "`for` is not allowed in a distance of answers", notes=notes
+            ProgramCode.BAD_METRIC, field.value.span, "`for` is not allowed in a distance between answers", notes=notes
         )
         return None
     typed = elaborator.typed(field.value)
@@ -152,7 +152,9 @@ def _gap(field: ast.MetricField, shared: Scope, findings: Findings) -> Gap | Non
         return Gap(typed.expr, tuple(elaborator.scope.slots), elaborator.places(shared), field.value.span)
     if not isinstance(typed, Unknown):
         listed = ", ".join(OUTPUT_DISTANCES)
-        message = f"the distance of answers must be a number, but `{findings.snippet(field.value.span)}` is not one"
+        message = (
+            f"the distance between answers must be a number, but `{findings.snippet(field.value.span)}` is not one"
+        )
         notes = (f"write one of {listed}, or a number such as `abs(q[out] - q[out'])`",)
         findings.report(ProgramCode.BAD_METRIC, field.value.span, message, notes=notes)
     return None

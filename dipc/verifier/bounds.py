@@ -258,7 +258,7 @@ def vertex_values(
     literals: list[list[tuple[int, bool]]] = []
     for way in ways:
         if way.numbers:
-            raise NotDerived("a joint bound of comparisons needs outputs that depend on the inputs through noise alone")
+            raise NotDerived("a joint bound of comparisons needs outputs that depend on the inputs only through noise")
         here = [_place(component, compared) for component in way.parts]
         if len({place for place, _ in here}) < len(here):
             raise NotDerived("a path makes the same comparison twice")
@@ -323,7 +323,7 @@ def _limits(weight: Closed) -> tuple[Fraction, Fraction]:
     leading = max((q, k) for k, q in below)
     far = max(((q, k) for k, q in above), default=leading)
     if not near[1] or far > leading:
-        raise NotDerived("a weight grows beyond every bound, or has no limit at 0")
+        raise NotDerived("a weight grows without bound, or has no limit at 0")
     top = above.get((leading[1], leading[0]), _ZERO)
     return near[0] / near[1], top / below[leading[1], leading[0]]
 
@@ -699,7 +699,7 @@ class Bounds:
         if self.machine.distance.same is not None:
             raise NotDerived("the `metric` block treats different answers as the same")
         if not self._is_plain and any(type_ in OPEN for type_ in types):
-            raise NotDerived("the `metric` block defines its own distance of outputs")
+            raise NotDerived("the `metric` block defines its own distance between outputs")
 
     def values(
         self,
@@ -772,7 +772,7 @@ class Bounds:
         Raises NotDerived if the exits cannot be derived, for example because the program compares inputs without noise.
         """
         if not self._is_plain:
-            raise NotDerived("the `metric` block defines its own distance of outputs")
+            raise NotDerived("the `metric` block defines its own distance between outputs")
         run, weights = self._run(finite, path, _refused, others=False, unites=True)
         exits = self._exits(run, path, others=False)
         return [(frozenset((*near, *run.comparisons(end))), weights[end.state]) for end, near in exits], run.laws

@@ -307,7 +307,7 @@ class _Evaluation:
             case Apply("min", arguments):
                 return _lattice(forms for argument in arguments for forms in self.value(argument))
             case Name(name) | Element(name):
-                raise Rejected(f"`{name[:40]}` is not known in an expression")
+                raise Rejected(f"an expression contains the unknown name `{name[:40]}`")
             case _:
                 raise Rejected("an expression contains something that is not a number")
 
@@ -697,7 +697,7 @@ class Claim:
             with in_step("alpha"):
                 base, rate = linear(self.alpha, {**names, "gamma": Form.unknown(DISTANCE)}, self.one_eps, budget)
             if rate < 0:
-                raise Rejected("alpha falls as gamma grows")
+                raise Rejected("alpha must not decrease as gamma grows")
             least = max(_ZERO, base + rate * low)
             alpha: Fraction | None = base
             vacuous = not rate and limit is not None and self.is_near(own, limit, base)

@@ -120,12 +120,12 @@ def meaning(claim: Claim, variable: str, dd: str | None, budget: Budget) -> tupl
     far = Form.unknown(DISTANCE)
     if variable == "gamma*eps":
         if claim.gamma != "free" or claim.alpha in (None, "dd") or mentions(claim.alpha or "", "gamma"):
-            raise Rejected("its obligation leaves gamma open, and the claim does not")
+            raise Rejected("its obligation leaves gamma open, but the claim does not")
         least = least_alpha(claim, budget)
         names = {**names, "alpha": Form.number(least), "gamma": far}
         return DistanceLine(least), DistanceLine(ZERO, Fraction(1)), (names, in_product)
     if claim.alpha != "dd" or claim.gamma == "free":
-        raise Rejected("its obligation leaves alpha open, and the claim does not")
+        raise Rejected("its obligation leaves alpha open, but the claim does not")
     names = {**names, "alpha": far, "dd": far}
     base, rate = (ZERO, ZERO) if claim.gamma is None else linear(claim.gamma, names, claim.one_eps, budget)
     if base < 0 or rate < 0:
@@ -155,7 +155,7 @@ def at_least_distance(claim: Claim, budget: Budget) -> Required:
     The alpha of the claim must be dd. Charges its work to `budget`. Raises Rejected if it is not.
     """
     if claim.alpha != "dd" or claim.gamma == "free":
-        raise Rejected("its obligation leaves alpha open, and the claim does not")
+        raise Rejected("its obligation leaves alpha open, but the claim does not")
     alpha, gamma, beta = claim.terms({}, "1", budget)
     return Required(DistanceLine(alpha or ZERO), DistanceLine(gamma), beta)
 

@@ -145,7 +145,7 @@ def compare_constants(document: Document, path: Path, given: Mapping[str, Fracti
     stated = document.program.constants
     for name in sorted(values.keys() | stated.keys()):
         if values.get(name) != stated.get(name):
-            raise Rejected(f"the constant `{name}` has another value in the certificate: {note}", "program")
+            raise Rejected(f"the constant `{name}` has a different value in the certificate: {note}", "program")
     for each in document.constituents:
         for parameter, varying in varying_constants(each.data):
             known = {parameter}
@@ -186,13 +186,15 @@ def compare_table(document: Document, path: Path) -> dict[str, str]:
         raise UnusableArgument(f"{path} is not a CSV table: {error}", _TABLE) from None
     rows = document.data["rows"]
     if not isinstance(rows, list) or len(rows) != len(records) - 1:
-        raise Rejected(f"{path} has {max(0, len(records) - 1)} rows, but the certificate has another number", "table")
+        raise Rejected(
+            f"{path} has {max(0, len(records) - 1)} rows, but the certificate has a different number of rows", "table"
+        )
     header = ["".join(name.split()) for name in records[0]]
     aside = ""
     for number, (row, record) in enumerate(zip(rows, records[1:], strict=True), start=1):
         with in_step(f"row {number}"):
             if len(record) != len(header) or not isinstance(row, dict):
-                raise Rejected(f"it differs from the row of {path}")
+                raise Rejected(f"it differs from the corresponding row of {path}")
             cells = {name: cell.strip() for name, cell in zip(header, record, strict=True) if cell.strip()}
             stated = _cells(document, row)
             if "dd" in stated and "dd" not in cells:
@@ -202,7 +204,7 @@ def compare_table(document: Document, path: Path) -> dict[str, str]:
                 aside = ", except for dd, which the file does not give"
             for name in cells.keys() | stated.keys():
                 if not _same(cells.get(name), stated.get(name)):
-                    raise Rejected(f"`{name[:40]}` has another value in {path}")
+                    raise Rejected(f"`{name[:40]}` has a different value in {path}")
     said = f"the {len(rows)} rows are those of {path}{aside}"
     return {"rows": said} if aside else {"rows": said, "dd": said}
 

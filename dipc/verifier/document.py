@@ -243,7 +243,10 @@ def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> s
     sought = read.one_of(*_SOUGHT)(data["sought"])
     low, high = read.tuple_of(read.nullable(read.rational), read.nullable(read.rational))(data["enclosed"])
     if (low is None) != (refuted is None) or (high is None) != (proved is None):
-        raise Rejected("each end of `enclosed` needs a document, and each document an end")
+        raise Rejected(
+            "`enclosed` must have a lower end if and only if there is a refutation, and an upper end if and only if "
+            "there is a proof"
+        )
     if low is not None and high is not None and not low < high:
         raise Rejected("the number refuted is not less than the number proved")
     known = [(one, value) for one, value in ((proved, high), (refuted, low)) if one is not None]
@@ -256,7 +259,10 @@ def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> s
     for one, value in known:
         is_proof = one is proved
         if one["verdict"] not in (("accurate", "private") if is_proof else ("inaccurate", "not private")):
-            raise Rejected(f"one of the two documents has the verdict {str(one['verdict'])[:40]}")
+            raise Rejected(
+                f"the document with the {'proof' if is_proof else 'refutation'} has the verdict "
+                f"{str(one['verdict'])[:40]}"
+            )
         number = data["enclosed"][is_proof]
         if one["claim"] != _claim_at(sought, _object(data["claim"]), number, is_proof=is_proof):
             raise Rejected(f"the claim of a document is not the question's claim with {sought} = {value}")
@@ -316,7 +322,7 @@ def _subject_data(one: _Data, sought: str, left_open: tuple[str, int] | None) ->
         return {**one["program"], "constants": constants}, one["adjacent"]
     if "rows" in one:
         if any((row.get("own") or {}).get(sought) is not None for row in one["rows"]):
-            raise Rejected(f"some rows have their own {sought}")
+            raise Rejected(f"{sought} is the number to find, so the rows must not have their own {sought}")
         return (
             one["program"],
             one["table"],
@@ -682,7 +688,7 @@ def _require_condition(document: Document, tree: Program, machine: Machine, budg
         stated = document.data.get("requires")
         if not tree.requires:
             if stated is not None:
-                raise Rejected("the program has no `requires`")
+                raise Rejected("the certificate states a `requires`, but the program has none")
             return
         if stated is None:
             raise Rejected("the program has a `requires` that the certificate does not state")
@@ -824,12 +830,12 @@ def _limited(document: Document, tree: Program) -> Program:
         if document.data["numbers"] is not None:
             raise Rejected("a claim for every number of queries cannot be about clipped inputs")
         if depends_on_distances(claim):
-            raise Rejected("the claim depends on distances of inputs, which clipping changes")
+            raise Rejected("the claim depends on distances between inputs, and clipping changes these distances")
         stated = _RANGES(document.data["clipped"])
         with must_be_derived():
             box = limited(tree, document.program.constants)
         if stated != box.ranges:
-            raise Rejected("its ranges are not those of the clamps of the program")
+            raise Rejected("its ranges differ from those to which the program clips its inputs")
     return box.tree
 
 
@@ -892,13 +898,11 @@ def _check_aligned(
     claim = PrivacyClaim.read(data["claim"])
     above, below = claim.delta
     if below != ONE:
-        raise Rejected("its delta has a denominator", "claim")
+        raise Rejected("its delta must not have a denominator", "claim")
     # Otherwise delta is proved to be >= 0 below, together with the lower bound that it must have.
     is_positive = all(c >= 0 for c in above.values())
     if data["verdict"] != "private":
-        raise Rejected(
-            "a document about all pairs can only prove: a refutation is a document about one pair", "verdict"
-        )
+        raise Rejected("a document about all pairs must be a proof: a refutation must be about one pair", "verdict")
     with in_step("adjacent"):
         distance, reach = adjacency(data["adjacent"])
     numbers = None

@@ -199,9 +199,7 @@ class Agreement:
         ways = list(self._ways(entry.ideal, entry.ideal.entered(exact)))
         for one, other in combinations(ways, 2):
             if not self._differ(one, other, self._indexed):
-                raise NotDerived(
-                    "different paths through an iteration of the `ideal` give the same answer for that index"
-                )
+                raise NotDerived("two different paths through the same iteration of the `ideal` give the same answer")
         for way in ways:
             known = self._claimed_guards(entry, way)
             if contradictory(known, self.budget):
@@ -233,7 +231,7 @@ class Agreement:
         """
         own, ideal = self.shape.own, self.shape.ideal
         if self.shape.norm != "linf" or self._distances.has_apart or len(self._entries) != 1 or self._indexed:
-            raise NotDerived("a yes-or-no answer is covered under the maximum norm alone")
+            raise NotDerived("a yes-or-no answer is covered only under the maximum norm")
         (entry,) = self._entries
         starts = list(self._ways(self._ideal, self._ideal.start()))
         begun = list(self._agreeing(self._own, self._own.start(), ()))
@@ -439,7 +437,7 @@ class Agreement:
                     raise NotDerived("the certificate states no term for an output")
                 yield term
             elif not implies(_ZERO):
-                raise NotDerived("without noise an output is not within gamma of the answer")
+                raise NotDerived("without noise, an output is not within gamma of the answer")
 
 
 def outwards(norm: str, guard: Guard) -> tuple[Fraction, dict[int, Fraction]]:
@@ -678,7 +676,7 @@ def selection(body: Block, parameter: str) -> Selection:
         *(Apply(op, (challenger, Name(best))) for op in (">", ">=")),
         *(Apply(op, (Name(best), challenger)) for op in ("<", "<=")),
     ):
-        raise NotDerived("the condition in the loop does not compare with the best so far")
+        raise NotDerived("the condition in the loop does not compare with the best value so far")
     kept = Assign(Name(best), challenger)
     match [statement for statement in decision.then if statement != kept]:
         case [Assign(Name(answer), Name(index))] if index == variable and answer not in (best, array, variable):
@@ -918,7 +916,7 @@ class _UnionBound:
             own = [(j, r) for name, j, r in growth if name == self.parameter]
             ((power, rate),) = own or [(0, _ZERO)]
             if rate or power > MOST_DEGREE:
-                raise Rejected(f"beta is not a polynomial in `{self.parameter}`, of a degree up to {MOST_DEGREE}")
+                raise Rejected(f"beta is not a polynomial in `{self.parameter}` of degree at most {MOST_DEGREE}")
             by_power.setdefault(power, {})[tuple(factor for factor in growth if factor[0] != self.parameter)] = f
         result = []
         for power in range(1 + max(by_power, default=0)):
@@ -1030,7 +1028,7 @@ def constants_of(value: Mapping[str, Fraction], parameter: str | None) -> tuple[
     """
     if parameter is None:
         if value:
-            raise Rejected("a case has its own constants")
+            raise Rejected("the only case of a document must not have constants of its own")
         return None, {}
     number = value.get(parameter)
     if number is None or number.denominator != 1:

@@ -207,7 +207,7 @@ class _ProductCheck:
         """
         require_places(exchanged.places, len(self._slots))
         if any(self._slots[place].type not in OPEN for place in exchanged.places):
-            raise Rejected("a finite input is exchanged")
+            raise Rejected("only real and int inputs may be exchanged")
         self._require_same_values(exchanged.blocks)
 
     def _require_same_values(self, groups: Groups) -> None:
@@ -246,7 +246,10 @@ class _ProductCheck:
         distance of inputs cannot be compared.
         """
         if self.ideal.has_apart or self.ideal.machine.distance.same is not None:
-            raise NotDerived("the `metric` block says how far inputs are apart, or which answers are the same")
+            raise NotDerived(
+                "exchanges are not covered if the `metric` block says how far apart inputs are, or which answers are "
+                "the same"
+            )
         slots = self.theorem.machine.numbered("input")
         regions = [frozenset((self._guards(path),)), *self._regions(path)]
         ways = self._ways(finite, path)

@@ -693,7 +693,9 @@ class Execution:
         if not isinstance(distance.kind, str):
             distance_value = self.value(distance.kind, values, Constraints({}))
             if isinstance(distance_value, bool | str) or not self.compared(">=", distance_value, Constraints({})):
-                raise NotDerived("the distance of answers in the `metric` block may be negative or not a number")
+                raise NotDerived(
+                    "the distance between answers in the `metric` block may be negative, or is not a number"
+                )
             return distance_value
         pairs = [(values[slot], values[exact]) for slot, exact in zip(outputs, distance.exact, strict=True)]
         different = [(a, b) for a, b in pairs if a != b or type(a) is not type(b)]

@@ -114,7 +114,7 @@ class HashGuard:
         if key not in alike:
             alike.append(key)
         if len(alike) > MOST_ALIKE:
-            raise Rejected("the exponents of a function are chosen so that comparing them is slow")
+            raise Rejected("the exponents of a function take too long to compare")
 
 
 def is_long(q: Fraction | int) -> bool:

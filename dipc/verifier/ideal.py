@@ -162,7 +162,7 @@ class _Symbolic(Execution):
         return 0 <= number < len(self.machine.slots) and self.machine.slots[number].type == "int"
 
     def reached_again(self, number: int) -> None:  # noqa: ARG002
-        raise NotDerived("the `ideal` may not end")
+        raise NotDerived("the `ideal` may run forever")
 
     def sides(self, known: Constraints, row: NoiseHalfspace) -> list[Constraints]:
         """Return two constraints: `known` with the half-space `row`, and `known` with its opposite.
@@ -228,11 +228,11 @@ class Ideal:
         assert tree.ideal is not None
         norm = input_norm(tree)
         if norm not in NORMS:
-            raise NotDerived("the `metric` block has a distance of inputs that this checker does not know")
+            raise NotDerived("the `metric` block uses a distance between inputs that this checker does not know")
         own = replace(tree, variables=(*tree.visible, *tree.ideal.variables), body=tree.ideal.body)
         machine = Machine.compile(own, constants, budget)
         if machine.distance.apart and whole_inputs(machine):
-            raise NotDerived("the program has int inputs, and a distance of inputs in the `metric` block")
+            raise NotDerived("the `metric` block has a distance between inputs, which is not covered for int inputs")
         return Ideal(machine, norm, budget)
 
     @property

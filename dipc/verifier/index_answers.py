@@ -89,7 +89,7 @@ def ending_at(tree: Program, parameter: str) -> Program:
             return low, high
         first = integer(low)
         if first is None:
-            raise NotDerived("a loop or an array does not begin at a number")
+            raise NotDerived("the first index of a loop or of an array is not a number")
         return _number(first - offset), Name(parameter)
 
     def shifted(part: object) -> object:

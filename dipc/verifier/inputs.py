@@ -301,7 +301,7 @@ class Coverage:
             return False
         assert shown.wanted is not None, "the required answer comes with the bound"
         if shown.dd is not None and not self._has_distance(shown.dd, cell):
-            raise NotDerived("a dd is not shown to be that of all inputs of a class")
+            raise NotDerived("the dd stated for a class is not shown to be the dd of each of its inputs")
         if shown.kind is Kind.WAYS and all(not isinstance(value, Enclosed) and not value[0] for value in shown.values):
             return True  # no probability is less than 0
         values = self._bounds.values(
@@ -607,7 +607,7 @@ class _Class:
             given, answer, dd, place, gamma = read.fields(value, table, {"gamma": read.text})
             own = {} if gamma is None else {"gamma": gamma}
             if bool(own) is not (self.claim.gamma == "free"):
-                raise Rejected("it must have its own gamma exactly where gamma is left open")
+                raise Rejected("it must have its own gamma if gamma is left open, and only then")
             alpha, radius, beta = self.claim.terms(own, dd, self.budget)
             if alpha is not None and dd != "inf" and self.claim.is_near(own, read.rational(dd), alpha):
                 raise Rejected("nothing is claimed there: dd is not more than alpha")
@@ -639,7 +639,7 @@ class _Class:
             if known is None or not is_integral(machine):
                 raise Rejected("beta at greater distances does not follow from beta at distance 1")
             if (variable, dd, weights) != ("eps", None, None):
-                raise Rejected("a bound at the distance 1 must have the variable eps, and no dd or weights")
+                raise Rejected("a bound at distance 1 must have the variable eps, and must not have dd or weights")
             nearest = at_least_distance(self.claim, self.budget)
             wanted = Required(DistanceLine(_ZERO, _ONE), nearest.gamma, nearest.beta)
             decay, intervals, whole = known, self.claim.intervals, frozenset[int]()
@@ -664,7 +664,7 @@ class _Class:
     def _decided(self, places: Sequence[int], intervals: Sequence[Interval]) -> list[Decided]:
         chosen = [self.decided[read.index(place, self.decided)] for place in places]
         if not chosen or any(decided.intervals != intervals for decided in chosen):
-            raise Rejected("its obligation covers other values than the claim")
+            raise Rejected("its obligation does not cover the same values as the claim")
         return chosen
 
 

@@ -98,7 +98,8 @@ class Iterations:
         norm = input_norm(tree)
         if norm not in ("linf", "l1"):
             raise NotDerived(
-                "the `metric` block has a distance of inputs that this checker cannot use for every number of queries"
+                "the `metric` block uses a distance between inputs that this checker does not cover for every number "
+                "of queries"
             )
         own = replace(tree, body=_open_end(tree.body, loop, arrays), metric=())
         variables = (*tree.visible, *tree.ideal.variables)
@@ -229,7 +230,7 @@ def _require_absent(parameter: str, tree: object, what: str) -> None:
 def _loop(body: Block, parameter: str, arrays: Mapping[str, int]) -> For:
     loops = [statement for statement in body if isinstance(statement, For)]
     if len(loops) != 1 or sum(isinstance(node, For | While) for node in nodes(body)) != 1:
-        raise NotDerived("there is not exactly one loop")
+        raise NotDerived("the program must have exactly one loop")
     (loop,) = loops
     if loop.high != Name(parameter):
         raise NotDerived(f"the loop does not end at `{parameter}`")
@@ -239,7 +240,7 @@ def _loop(body: Block, parameter: str, arrays: Mapping[str, int]) -> For:
         if statement is not loop:
             _require_absent(parameter, statement, "a statement outside of the loop")
             if not arrays.keys().isdisjoint(names(statement)):
-                raise NotDerived(f"an array up to `{parameter}` is used outside of the loop")
+                raise NotDerived(f"an array indexed up to `{parameter}` is used outside the loop")
     return loop
 
 
@@ -271,7 +272,7 @@ def _condition(field: Field, parameter: str, loop: For, arrays: Mapping[str, int
     if field.name not in ("input", "apart"):
         if field.name == "output" and field.value == Name("product"):
             return field
-        raise NotDerived("the `metric` block defines its own distance of outputs")
+        raise NotDerived("the `metric` block defines its own distance between outputs")
     _require_absent(parameter, field.value, "the metric")
     match field.loops:
         case ():

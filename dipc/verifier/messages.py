@@ -185,7 +185,7 @@ class _Plan:
         for step, ends, curvature in zip(steps, self.ends, self.curvatures, strict=True):
             turn = Fraction(1973, 400 if ends.still or ends.moving else 100) / curvature
             if not step or decay_bits(turn / step**2) < accuracy:
-                raise NotDerived("deviations of Gaussian noise are too different")
+                raise NotDerived("the standard deviations of Gaussian noises differ too much")
         return steps
 
 
@@ -212,7 +212,8 @@ def _cut(centers: Sequence[Center], parents: Sequence[int]) -> list[_Ends]:
         for a, b, d in centers[number].edges:
             if a and b and a != -b:
                 raise NotDerived(
-                    "two Gaussian noises are compared, directly or through others, in two different proportions"
+                    "two Gaussian noises are compared, directly or through others, with different ratios of "
+                    "coefficients"
                 )
             if a and b:
                 moving.add(d / a)
@@ -335,7 +336,7 @@ class _Sum:
             if decay_bits(reach**2 / (2 * center.spread.size)) < accuracy:
                 reach *= 1 + Fraction(1, 16)
             if decay_bits(reach**2 / (2 * center.spread.size)) < accuracy:
-                raise NotDerived("deviations of Gaussian noise are too different")
+                raise NotDerived("the standard deviations of Gaussian noises differ too much")
             reach += max(abs(w - center.slope * x) for w, x in moves) * cell.radius * high
             reach += max(abs(w) + abs(center.slope * x) for w, x in moves) * (cell.middle + cell.radius) * (high - low)
             # The outermost places of the parent are up to a step farther.

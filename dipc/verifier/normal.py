@@ -250,7 +250,7 @@ def read_enclosed(value: object) -> Enclosed:
     for weight, factors in read.listed(read.tuple_of(read_ring, read.listed(_read_star, 100)), 10_000)(value):
         stars = tuple(factors)
         if stars in terms or stars != in_order(stars):
-            raise Rejected("the summands must be of different stars, in order")
+            raise Rejected("the stars of each summand must be in order, and no two summands may have the same stars")
         if not weight:
             raise Rejected("a weight is 0")
         terms[stars] = weight, ONE
@@ -409,7 +409,7 @@ class Cell(Expansion):
         except NotDerived as ended:
             raise Rejected(str(ended)) from None
         except NotShown:
-            raise Rejected("the numbers of a sum over normal noises are too large") from None
+            raise Rejected("the value of a sum over Gaussian noises needs numbers that are too large") from None
         off = Fraction(polynomial.error, 1 << self.bits) + away
         middle = Fraction(polynomial.coefficients[0], 1 << self.bits)
         return middle - off, middle + off

@@ -379,7 +379,7 @@ def _check_chart(
     """
     function, charts = read.fields(value, {"function": read_closed, "intervals": read.items})
     if len(least) != 1 or len(least[0]) != 1 or len(charts) != len(context.intervals):
-        raise Rejected("a chart is about one function on all intervals")
+        raise Rejected("a chart is allowed only if beta has no `min` or `max`, and must cover each interval")
     _require_slack(function, probability, least[0][0], budget)
     complete = context.positive.why_any_open(probability, least[0][0], function) is None
     for interval, factors in zip(context.intervals, charts, strict=True):

@@ -151,7 +151,7 @@ def check_privacy(
     with in_step("refuted"):
         refuted = read.nullable(Refuted.read)(data["refuted"])
         if private is not (refuted is None):
-            raise Rejected("a refutation must be given exactly if the verdict is `not private`")
+            raise Rejected("a refutation must be given if and only if the verdict is `not private`")
     gamma = _ZERO if refuted is None else refuted.gamma
     pairs = _read(data, theorem, context, gamma, budget, whole=private)
     proofs = _Proofs(claim, context, decided, couples, excess, sets, budget)

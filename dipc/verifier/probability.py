@@ -84,7 +84,7 @@ def visits(run: Execution, budget: Budget) -> dict[int, Closed]:
     """
     steps = run.steps
     if len(_leading_to(steps, (node for node, row in enumerate(steps) if not row))) < len(steps):
-        raise NotDerived("the program may not end: a loop is never left")
+        raise NotDerived("the program may run forever in a loop")
     goals = [end.state for end in run.ends]
     useful = _leading_to(steps, goals)
     if not run.machine.loops:
@@ -196,7 +196,7 @@ def _without_return(here: int, row: dict[int, Closed], budget: Budget) -> dict[i
         above[goal] = multiply(top, factor, budget)
     rest = subtract(common, above.pop(here))
     if not rest:
-        raise NotDerived("the program may not end: a loop is never left")
+        raise NotDerived("the program may run forever in a loop")
     return {goal: _lowest(top, rest, budget) for goal, top in above.items()}
 
 
@@ -548,7 +548,7 @@ class Theorem:
         same = (id(derived), id(stated))
         if same not in self._equal:
             if not equal_closed(derived, stated, self.whole):
-                raise Rejected("the program gives another probability at these inputs")
+                raise Rejected("the program gives a different probability at these inputs")
             self._equal.add(same)
         self.derived += 1
 
@@ -576,7 +576,7 @@ class Theorem:
         elif dd is None or distance == (None if dd == "inf" else read.rational(dd)):
             self.measured += 1
         elif computed:
-            raise Rejected("dd differs from the `ideal`'s")
+            raise Rejected("dd differs from the distance that the `ideal` gives")
         else:
             self.distances["dd differs from that of the `ideal`"] += 1
 

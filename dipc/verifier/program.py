@@ -389,12 +389,12 @@ class _Compiler:
                 if isinstance(field_.value, Name) and field_.value.name in _DISTANCES:
                     kind = field_.value.name
                 elif field_.loops:
-                    raise NotDerived("a distance of answers cannot contain `for`")
+                    raise NotDerived("a distance between answers cannot contain `for`")
                 else:
                     kind = self.resolved(field_.value)
             if field_.name == "dd":
                 if field_.loops or field_.value not in (Name("finite"), Name("all")):
-                    raise NotDerived("in the `metric` block, `dd` is neither `finite` nor `all`")
+                    raise NotDerived("in the `metric` block, `dd` must be `finite` or `all`")
                 everything = field_.value == Name("all")
             if field_.name == "same":
                 same = tuple(self._each(field_.loops, field_.value))

@@ -501,7 +501,7 @@ def coefficients(value: object, *, any_number: bool = False) -> dict[int, Fracti
     for item in items(value):
         place, number = tuple_of(anything, rational)(item)
         if type(place) is not int or place in numbers or (place < 0 and not any_number):
-            raise Rejected("the numbers of its terms must be natural, and each must occur once")
+            raise Rejected("its terms must be numbered by natural numbers, and each must occur once")
         numbers[place] = number
     return numbers
 

@@ -60,7 +60,7 @@ class Power:
         if self.function == "log":
             low, high = _logarithm(low, bits + _GUARD)[0], _logarithm(high, bits + _GUARD)[1]
         if low <= 0:
-            raise NotDerived("a number is too near to 0")
+            raise NotDerived("a number is too close to 0")
         times = abs(self.exponent.numerator)
         low, high = _rounded(low, bits + _GUARD)[0] ** times, _rounded(high, bits + _GUARD)[1] ** times
         for _ in range(self.exponent.denominator.bit_length() - 1):
@@ -120,7 +120,7 @@ class Number:
             return Number(_ZERO)
         low, high = self.ends(_GUARD)
         if low <= 1 <= high:
-            raise NotDerived("a logarithm is too near to 0")
+            raise NotDerived("a logarithm is too close to 0")
         if high < 1:
             return Number(-_ONE) * self.inverse.logarithm
         exponent, base = (1, self) if self.powers else _perfect_power(self.factor)

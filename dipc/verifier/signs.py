@@ -444,7 +444,7 @@ def prove_near_zero(curve: Curve, order: int, radius: Fraction, sign: int, budge
     above = tail * (1 << bits)
     coefficients[0] -= -(-above.numerator // above.denominator)
     if not positive_on_unit(coefficients, budget):
-        raise Rejected(f"the sign {sign} is not shown up to the radius")
+        raise Rejected(f"the function is not shown to have the sign {sign} up to the radius")
 
 
 def _derivatives(curve: Curve, last: int, budget: Budget) -> list[int]:
@@ -569,7 +569,7 @@ def factor_signs(function: Ring, value: object, within: Range, budget: Budget) -
                 raise Rejected("a piece follows the one that ends at infinity")
             first, last, end = _piece(curve, item, (position, within[1]), budget)
             if signs and first != signs[-1]:
-                raise Rejected(f"the piece begins with the sign {first}, but the piece before ends with {signs[-1]}")
+                raise Rejected(f"the piece begins with the sign {first}, but the previous piece ends with {signs[-1]}")
             if end is not None and first != last:
                 roots.append((position, end))
             signs += [first, last]

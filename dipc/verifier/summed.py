@@ -423,7 +423,7 @@ def _read_branch(value: object, depth: int) -> Branch:
         read.listed(_read_mass, MOST_NOISES), _LIMITS, read.listed(read.items, MOST_NOISES)
     )(value)
     if not noises or any(not a for a, _, _ in limits):
-        raise Rejected("a value must be a sum of noises, and must appear in each of its limits")
+        raise Rejected("a value must be a sum of noises, and its coefficient in each limit must not be 0")
     branches = []
     for item in below:
         count, branch = read.tuple_of(read.up_to(MOST_NOISES), lambda one: _read_branch(one, depth + 1))(item)

@@ -71,11 +71,11 @@ class Surroundings:
         own, near = (open_inputs(self.ideal.machine, each) for each in (self.finite, finite))
         for slot, form, constant in moved:
             if not isinstance(near.get(slot), Affine):
-                raise Rejected("a moved input is not real or int")
+                raise Rejected("a moved input is neither real nor int")
             if slot in self.ideal.integer_inputs and not (
                 form.keys() <= whole and all(c.denominator == 1 for c in (constant, *form.values()))
             ):
-                raise Rejected("an int input may be moved to a fraction")
+                raise Rejected("an int input is not shown to move to an integer")
             near[slot] = _line(form, constant)
         changed = {slot for slot, _, _ in moved}
         moves = [plus(_number(near[slot]), scaled(_number(own[slot]), -_ONE)) for slot, _, _ in moved]

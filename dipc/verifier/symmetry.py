@@ -763,7 +763,7 @@ def require_exchangeable(
     """
     distance = program.distance
     if not isinstance(distance.kind, str) or distance.same is not None or distance.apart:
-        raise NotDerived("the `metric` block computes distances")
+        raise NotDerived("the `metric` block defines its own distances")
     for machine in (program, ideal):
         if machine is None:
             continue

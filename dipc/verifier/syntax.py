@@ -79,7 +79,7 @@ class Ranged:
         parts = [substituted(self.body, self.variable, Literal(Fraction(k))) for k in range(low, high + 1)]
         if self.op in ("min", "max"):
             if not parts:
-                raise NotDerived(f"there is no `{self.op}` of no values")
+                raise NotDerived(f"`{self.op}` needs at least one value")
             return Apply(self.op, tuple(parts))
         return Apply("+", (_added(parts), Literal(Fraction(0)))) if parts else Literal(Fraction(0))
 
@@ -943,7 +943,7 @@ class _Reader:
 
     def _ranged(self, function: _Token) -> Expr:
         if function.text not in ("sum", "count", "min", "max"):
-            raise NotDerived(f"`{function.text[:40]}` takes no range, line {function.line}")
+            raise NotDerived(f"`{function.text[:40]}` takes no range (line {function.line})")
         variable, low, high = self._range()
         self._expect(":")
         body = self._undrawn()
@@ -983,7 +983,7 @@ class _Reader:
                     arguments = self._separated(self.expression)
                     self._expect(")")
                     if token.text not in ("min", "max", "abs", "exp", "log", "sqrt", "erfc"):
-                        raise NotDerived(f"there is no function `{token.text[:40]}`, line {token.line}")
+                        raise NotDerived(f"there is no function `{token.text[:40]}` (line {token.line})")
                     return Apply(token.text, arguments)
                 return Name(token.text)
             case _:

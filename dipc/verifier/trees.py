@@ -514,7 +514,7 @@ class _Rooted:
         meeting = {a / b for a, b, _ in plain.edges if a and b}
         if len(meeting) > 1:
             raise NotDerived(
-                "two Gaussian noises are compared, directly or through others, in two different proportions"
+                "two Gaussian noises are compared, directly or through others, with different ratios of coefficients"
             )
         scales = [-meeting.pop()] if meeting else []
         if not scales:

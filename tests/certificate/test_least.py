@@ -156,12 +156,12 @@ def smaller_factor(data: Document) -> None:
     ("change", "why"),
     [
         (smaller_factor, "the least number: the claim of a document is not the question's"),
-        (swapped, "the least number: one of the two documents has the verdict inaccurate"),
+        (swapped, "the least number: the document with the proof has the verdict inaccurate"),
         (other_program, "the least number: the claim of a document is not the question's"),
         (other_rows, "the least number: the two documents are about different"),
         (set_to(["1/5", "1/6"], "enclosed"), "the least number: the number refuted is not less"),
-        (set_to([None, "1/5"], "enclosed"), "the least number: each end of `enclosed` needs"),
-        (set_to(None, "refuted"), "the least number: each end of `enclosed` needs"),
+        (set_to([None, "1/5"], "enclosed"), "the least number: `enclosed` must have a lower end"),
+        (set_to(None, "refuted"), "the least number: `enclosed` must have a lower end"),
         (set_to("gamma", "sought"), "the least number: "),
         (set_to("alpha", "sought"), "the least number: one of factor"),
         (

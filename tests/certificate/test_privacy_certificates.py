@@ -126,7 +126,7 @@ def set_to(value: object, *path: str | int) -> Callable[[Document], None]:
     [
         (drop_output, "law 0: the probabilities of its outputs do not add up to 1"),
         (repeat_output, "outputs: two of the outputs"),
-        (swap_law, "law 0: the program gives another probability"),
+        (swap_law, "law 0: the program gives a different probability"),
         (other_obligation, "sign of a couple"),
         (set_to("1/2", "claim", "budget"), "sign of a couple: the obligation does not compare"),
         (set_to("-1", "claim", "budget"), "claim: the budget is negative"),
@@ -145,7 +145,7 @@ def set_to(value: object, *path: str | int) -> Callable[[Document], None]:
         (set_to(["3"], "inputs", 2), "inputs: a value of an input is outside its domain"),
         (
             set_to({"pair": 0, "outputs": [0], "obligation": 0}, "refuted"),
-            "refuted: a refutation must be given exactly if the verdict is `not private`",
+            "refuted: a refutation must be given if and only if the verdict is `not private`",
         ),
         (set_to("x", "program", "name"), "program: `name` is not the name in the text of the program"),
     ],
@@ -157,14 +157,17 @@ def test_a_forged_proof_is_rejected(change: Callable[[Document], None], step: st
 @pytest.mark.parametrize(
     ("change", "step"),
     [
-        (set_to("private", "verdict"), "refuted: a refutation must be given exactly if the verdict is `not private`"),
+        (
+            set_to("private", "verdict"),
+            "refuted: a refutation must be given if and only if the verdict is `not private`",
+        ),
         (set_to("1", "claim", "budget"), "obligation of a pair: the obligation does not compare"),
         (set_to([[0, "0", "1/9"]], "claim", "delta"), "obligation of a pair: the obligation does not compare"),
         (set_to([0, 0], "refuted", "outputs"), "refuted: an output is counted twice"),
         (set_to([], "refuted", "outputs"), "obligation of a pair: its beta differs from the claim"),
         (set_to("0", "obligations", 0, "counterexample", "eps"), "obligation 0, counterexample"),
         (set_to([[1, 0]], "pairs"), "obligation of a pair"),
-        (lambda data: data["laws"].reverse(), "law 0: the program gives another probability"),
+        (lambda data: data["laws"].reverse(), "law 0: the program gives a different probability"),
         (set_to("hamming:0", "adjacent"), "adjacent: `hamming:0` is not an adjacency such as linf:1"),
     ],
 )
@@ -196,10 +199,10 @@ def moved_sign(data: Document) -> None:
         (set_to("1/3", "claim", "budget"), ("sign of a couple", "obligation of a pair")),
         (
             set_to("not private", "verdict"),
-            "refuted: a refutation must be given exactly if the verdict is `not private`",
+            "refuted: a refutation must be given if and only if the verdict is `not private`",
         ),
         (set_to([], "sets"), "pair 0: a set of outputs has no obligation"),
-        (swap_law, "law 0: the program gives another probability"),
+        (swap_law, "law 0: the program gives a different probability"),
         (drop_output, "law 0: the probabilities of its outputs do not add up to 1"),
     ],
 )
@@ -313,7 +316,10 @@ def test_laws_of_gaussian_noise_are_those_of_the_program(change: Callable[[Docum
 @pytest.mark.parametrize(
     ("change", "step"),
     [
-        (set_to("private", "verdict"), "refuted: a refutation must be given exactly if the verdict is `not private`"),
+        (
+            set_to("private", "verdict"),
+            "refuted: a refutation must be given if and only if the verdict is `not private`",
+        ),
         (set_to("1", "claim", "budget"), "obligation of a pair: the obligation does not compare"),
         (set_to([0, 0], "refuted", "outputs"), "refuted: an output is counted twice"),
         (set_to("2/3", "obligations", 0, "counterexample", "eps"), "obligation 0, counterexample"),
@@ -378,7 +384,7 @@ def test_a_distance_of_outputs_says_nothing_about_privacy() -> None:
     assert document["verdict"] == "not private"
     document["program"] |= {"text": near, "sha256": hashlib.sha256(near.encode()).hexdigest()}
     del document["digest"]
-    with pytest.raises(Rejected, match="another probability"):
+    with pytest.raises(Rejected, match="a different probability"):
         check_text(sealed(document))
 
 

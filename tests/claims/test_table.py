@@ -249,7 +249,7 @@ def test_unknown_missing_and_duplicated_columns(mixed: CoreProgram, write: Calla
     assert [(d.code, d.message, d.notes, location(d)) for d in found] == [
         ("E0508", "the column `q[1]` occurs twice", ("it is column 1 already; remove one of them",), (1, 6, 4)),
         ("E0506", "the program has no input or output `q[3]`", ("did you mean `q[2]`?", names, optional), (1, 11, 4)),
-        ("E0506", "a column without a name", ("every column is named after an input or an output of the program",),
+        ("E0506", "a column has no name", ("every column is named after an input or an output of the program",),
          (1, 18, 1)),
         ("E0506", "the program has no input or output `Val`", ("did you mean `val`?", names, optional), (1, 43, 3)),
         ("E0506", "the program has no input or output `ddd`", ("did you mean `dd`?", names, optional), (1, 51, 3)),
@@ -262,7 +262,7 @@ def test_unknown_missing_and_duplicated_columns(mixed: CoreProgram, write: Calla
 def test_other_separators(mixed: CoreProgram, write: Callable[[str], Path]) -> None:
     for separator in ";\t|":
         found = only(write(HEADER.replace(",", separator) + "\n"), mixed)
-        assert (found.code, found.message) == ("E0506", "the header is a single column")
+        assert (found.code, found.message) == ("E0506", "the header has only one column")
         assert found.notes == ("columns are separated by commas",)
 
 
@@ -328,7 +328,7 @@ def test_what_is_no_csv(mixed: CoreProgram, write: Callable[[str], Path], line: 
 
 def test_endless_lines(mixed: CoreProgram) -> None:
     found = only("/dev/zero", mixed)
-    assert (found.code, found.message) == ("E0503", "a line of more than 10000000 bytes")
+    assert (found.code, found.message) == ("E0503", "a line has more than 10000000 bytes")
 
 
 def test_missing_files_and_directories(mixed: CoreProgram, tmp_path: Path) -> None:

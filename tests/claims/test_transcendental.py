@@ -402,7 +402,7 @@ def test_the_factor_of_an_irrational_beta_is_enclosed() -> None:
 @pytest.mark.parametrize("number", ["exp(-100000000000000000000)", "exp(100000000000000000000)"])
 def test_numbers_too_long_to_be_written_out_are_refused(number: str) -> None:
     """Before the refusal, `number` filled the memory."""
-    with pytest.raises(DiagnosticError, match="too large or small to be written out"):
+    with pytest.raises(DiagnosticError, match="too large or too small to be written out"):
         dipc.check(PROGRAM, inputs="all", beta=f"{number}*eps")
 
 

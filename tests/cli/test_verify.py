@@ -64,7 +64,7 @@ def test_another_program(proof: Path, capsys: pytest.CaptureFixture[str]) -> Non
 def test_other_constants(proof: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = verify(capsys, str(proof), "--program", SPARSE[0], "-D", "m=4")
     assert code == ExitCode.INACCURATE
-    assert out.startswith("rejected: program: the constant `m` has another value in the certificate")
+    assert out.startswith("rejected: program: the constant `m` has a different value in the certificate")
 
 
 @pytest.mark.parametrize(("checked", "compared"), [((), ("-D", "c=3")), (("-D", "c=3"), ())])
@@ -97,7 +97,7 @@ def test_another_table(proof: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert verify(capsys, str(proof), "--table", str(table))[0] == ExitCode.ACCURATE
     data["rows"][4]["output"][1] = "bot"
     proof.write_text(resealed(data), encoding="utf-8")
-    why = "the program gives another probability at these inputs"
+    why = "the program gives a different probability at these inputs"
     assert verify(capsys, str(proof))[:2] == (ExitCode.INACCURATE, f"rejected: row 5: {why}\n")
     data["rows"][4]["output"][1] = None
     proof.write_text(resealed(data), encoding="utf-8")
@@ -108,7 +108,7 @@ def test_another_table(proof: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     code, out, _ = verify(capsys, str(proof), "--table", str(table))
     assert (code, out) == (
         ExitCode.INACCURATE,
-        f"rejected: table: {table} has 27 rows, but the certificate has another number\n",
+        f"rejected: table: {table} has 27 rows, but the certificate has a different number of rows\n",
     )
 
 
@@ -204,7 +204,7 @@ def test_the_same_check_writes_the_same_certificate(proof: Path, tmp_path: Path)
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
-        (("-D", "m=4"), 1, "rejected: program: the constant `m` has another value in the certificate"),
+        (("-D", "m=4"), 1, "rejected: program: the constant `m` has a different value in the certificate"),
         (("-D", "m=3"), 0, "compared     its constants have these values"),
         ((), 0, "compared     its constants have these values"),
         (("-D", "k=3"), 2, f"{SPARSE[0]} has no constant `k`"),

@@ -78,7 +78,7 @@ def test_the_distance_of_answers(name: str, load: Callable[[str], dipc.Program])
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("unknown", "the distance of inputs must be linf, l1 or discrete"),
+        ("unknown", "the distance between inputs must be linf, l1 or discrete"),
         ("misspelt", "a metric has no field `inputs`"),
         ("unquoted", "a metric must be written out"),
     ],

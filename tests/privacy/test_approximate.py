@@ -116,7 +116,10 @@ def test_sums_over_many_integers(text: str, budget: str) -> None:
     [
         ("n <- DLap(eps, x); y <- 2*n", "`y` is not a single noise plus a number"),
         ("n <- DLap(eps, x); y <- DLap(eps, 0); y <- y + n", "`y` is not a single noise plus a number"),
-        ("n <- DLap(eps, 0); y <- DLap(eps, x); if n > y then y <- 0 end", "the noise of `y` is compared with others"),
+        (
+            "n <- DLap(eps, 0); y <- DLap(eps, x); if n > y then y <- 0 end",
+            "the noise of `y` is compared with other noise",
+        ),
         ("n <- DLap(eps, x); if n > 0 then y <- n else y <- DLap(eps/2, x) end", "`y` has noises of several rates"),
         ("n <- DLap(eps, x); if n > 0 then y <- n end", "`y` is not assigned on every path"),
     ],

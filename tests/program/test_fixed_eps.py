@@ -254,5 +254,5 @@ def test_random_responses_against_their_weights(data: st.DataObject) -> None:
 
 
 def test_there_is_no_certificate_of_weights_in_a_range() -> None:
-    with pytest.raises(Uncertified, match="for every eps, or numbers at a single eps"):
+    with pytest.raises(Uncertified, match="follows such a program only at a single eps"):
         require_known_laws(dipc.load(RESPONSE, eps="(0, 1)").core)

@@ -133,7 +133,7 @@ def test_a_distance_of_infinitely_many_answers() -> None:
     text = "program p; input x : real; output y : real; metric { output: abs(y - y'); } y <- Lap(eps, x)"
     assert diagnostic(dipc.load(text), {"x": 0, "y": 0}) == (
         "E1132",
-        "the output `y` has infinitely many values, and the `metric` block gives its own distance of answers",
+        "the output `y` has infinitely many values, and the `metric` block gives its own distance between answers",
     )
 
 

@@ -526,7 +526,7 @@ def test_a_beta_without_a_common_denominator_of_bearable_size_is_refused() -> No
     with pytest.raises(dipc.DiagnosticError) as caught:
         dipc.check(program, [{"q": 0, "out": 0}], beta="1/(1+exp(-eps/1e9))+1/(2+exp(-eps/(1e9+1)))", gamma=1)
     (found,) = caught.value.diagnostics
-    assert (found.code, found.message) == ("E0613", "beta is too large to be brought to one denominator")
+    assert (found.code, found.message) == ("E0613", "beta is too large to be written with one denominator")
 
 
 def test_nothing_is_decided_about_no_interval() -> None:

@@ -134,7 +134,7 @@ def test_metrics_that_are_refused(metric: str, options: dict[str, object], code:
 
 def test_a_distance_that_may_be_negative_is_not_decided() -> None:
     report = report_on(MAXIMUM, "output: q[out] - q[out'];", "1/2", gamma=1)
-    assert {row.reason for row in report.rows} == {"the distance of answers may be negative"}
+    assert {row.reason for row in report.rows} == {"the distance between answers may be negative"}
 
 
 @pytest.mark.parametrize(

@@ -143,8 +143,8 @@ def test_formulas_know_where_their_names_stand() -> None:
 @pytest.mark.parametrize(
     ("block", "expected"),
     [
-        ("input: l2", [("E0311", "the distance of inputs must be linf, l1 or discrete", "l2")]),
-        ("input: 1 + 1", [("E0311", "the distance of inputs must be linf, l1 or discrete", "1 + 1")]),
+        ("input: l2", [("E0311", "the distance between inputs must be linf, l1 or discrete", "l2")]),
+        ("input: 1 + 1", [("E0311", "the distance between inputs must be linf, l1 or discrete", "1 + 1")]),
         ("apart: out = 1", [("E0311", "`out` is not allowed in `apart`", "out")]),
         ("apart: z = 1", [("E0311", "`z` is not allowed in `apart`", "z")]),
         ("same: q'[1] = 1", [("E0311", "`q'` is not allowed in `same`", "q'[1]")]),
@@ -164,11 +164,11 @@ def test_formulas_know_where_their_names_stand() -> None:
             "same: c = out",
             [("E0205", "`c` is a domain name and `out` is a number: they cannot be compared", "c = out")],
         ),
-        ("output: b", [("E0311", "the distance of answers must be a number, but `b` is not one", "b")]),
+        ("output: b", [("E0311", "the distance between answers must be a number, but `b` is not one", "b")]),
         ("output: q", [("E0204", "`q` is an array and needs an index here", "q")]),
         (
             "output: for i in 1..2: out",
-            [("E0311", "`for` is not allowed in a distance of answers", "for i in 1..2: out")],
+            [("E0311", "`for` is not allowed in a distance between answers", "for i in 1..2: out")],
         ),
         ("apart: for i in 1..q[1]: true", [("E0208", "a bound of `for` must be a constant number", "q[1]")]),
         ("apart: for m in 1..2: true", [("E0202", "the variable `m` is already a constant", "m")]),

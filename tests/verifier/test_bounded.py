@@ -116,7 +116,7 @@ def test_a_proof_of_other_noise_is_rejected(dipc: Dipc, old: str, new: str) -> N
     _write_forged(document, document["program"]["text"].replace(old, new))
     code, text = dipc("verify", "forged.json")
     assert code == 1, text
-    assert "another probability" in text
+    assert "a different probability" in text
 
 
 @pytest.mark.parametrize("ends", ["b, b", "b, -b", "-b, eps"])

@@ -124,7 +124,7 @@ def test_det_and_dd_are_those_of_the_engine(name: str) -> None:
         (CORNER.replace("out <- 0;\n  if", "if") % "linf", "may have no value at the end"),
         (
             INTS.replace("input: %s", "apart: x > x' + 1") % (),
-            "the program has int inputs, and a distance of inputs in the `metric` block",
+            "the `metric` block has a distance between inputs, which is not covered for int inputs",
         ),
     ],
 )
@@ -149,7 +149,7 @@ def test_answers_and_dd_of_the_ideal_are_derived() -> None:
     for number, row in enumerate(document["rows"], start=1):
         before = dict(row)
         row["dd"] = row["alpha"] = str(Fraction(row["dd"]) + Fraction(1, 2))
-        with pytest.raises(Rejected, match=f"row {number}: dd differs from the `ideal`'s"):
+        with pytest.raises(Rejected, match=f"row {number}: dd differs from the distance that the `ideal` gives"):
             check_text(samples.resealed(document))
         row |= before
 

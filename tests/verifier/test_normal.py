@@ -389,7 +389,7 @@ CHANGES: list[tuple[str, str, Callable[[dict[str, Any]], object], str]] = [
         "tails from 0",
         "sparse",
         lambda data: data["obligations"][-1]["cells"].__setitem__(0, ["inf"]),
-        "of use only next to 0",
+        "only the last cell of an unbounded interval may end at infinity",
     ),
     ("early tails", "sparse", lambda data: data["obligations"][-1]["cells"].__setitem__(0, ["1/8", "inf"]), "tails"),
     ("no cells", "sparse on an interval", lambda data: data["obligations"][0]["cells"][0].clear(), "must end where"),
@@ -498,7 +498,7 @@ CHANGES: list[tuple[str, str, Callable[[dict[str, Any]], object], str]] = [
         "a summand twice",
         "sparse",
         lambda data: data["probabilities"][0]["stars"].append(data["probabilities"][0]["stars"][0]),
-        "must be of different stars",
+        "no two summands may have the same stars",
     ),
     (
         "another counterexample",

@@ -211,7 +211,7 @@ def test_the_certificate_of_the_noiseless_program_is_none_of_sparse() -> None:
     forged["program"]["sha256"] = hashlib.sha256(text.encode()).hexdigest()
     assert refusal(forged) == "program: `sha256` does not match the text of the program"
     forged["program"]["text"] = text
-    assert refusal(forged) == "row 1: the program gives another probability at these inputs"
+    assert refusal(forged) == "row 1: the program gives a different probability at these inputs"
 
 
 def partial_sums() -> dict[str, Any]:
@@ -242,7 +242,7 @@ def test_no_probability_of_sums_of_noises_is_believed(value: str) -> None:
     # Whatever the proof of the inequality is worth: the program is executed as well.
     found = theorem(dipc.load(BENCHMARKS / "literature" / "partial_sums.dip"))
     cells = ["0", "0", "0"]
-    with pytest.raises(Rejected, match="another probability"):
+    with pytest.raises(Rejected, match="a different probability"):
         found.check(cells, list(cells), Fraction(3), read_closed([[0, "0", value]]))
     assert refusal(document)
 

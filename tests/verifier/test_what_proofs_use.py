@@ -463,8 +463,8 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     # --- near inputs
     ("finite inputs that are there", "facets", of_answers("near", {**HERE, "finite": 1}), "it refers to"),
     ("rounded in order", "facets", of_answers("near", UNKNOWN), "depends on a number that is rounded later"),
-    ("real or int inputs moved", "facets", of_answers("near", OUTPUT), "a moved input is not real or int"),
-    ("ints moved to integers", "steps", of_answers("near", HALF), "an int input may be moved to a fraction"),
+    ("real or int inputs moved", "facets", of_answers("near", OUTPUT), "a moved input is neither real nor int"),
+    ("ints moved to integers", "steps", of_answers("near", HALF), "an int input is not shown to move to an integer"),
     ("nearer than alpha", "facets", of_answers("near", ALPHA_AWAY), "is not shown to be nearer than alpha"),
     ("another answer", "facets", of_answers("near", HERE), "is not shown to have another answer"),
     # --- every number
@@ -533,4 +533,4 @@ def test_a_bound_of_alpha_is_used_up_to_the_greatest_eps(eps: list[str]) -> None
     """The claim is false at q = 1/2 and eps = 5: a proof up to eps = 1/1000 is not enough."""
     data = document("inside")
     data["claim"]["eps"] = eps
-    assert "covers other values than the claim" in said_of(samples.resealed(data))
+    assert "does not cover the same values as the claim" in said_of(samples.resealed(data))

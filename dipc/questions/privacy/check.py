@@ -720,12 +720,12 @@ def _require_same_inputs(programs: Sequence[Program]) -> None:
     for other in others:
         if [(slot.name, slot.type) for slot in other.core.input_slots] != wanted:
             raise ValueError(
-                f"`{other.name}` has other inputs than `{first.name}`: programs are composed at the same pair of "
+                f"`{other.name}` and `{first.name}` have different inputs: programs are composed at the same pair of "
                 "inputs, so declare the same inputs in the same order"
             )
         if _required(other) != _required(first):
             raise ValueError(
-                f"`{other.name}` requires something else of its inputs than `{first.name}`: programs are composed at "
+                f"`{other.name}` and `{first.name}` have different `requires`: programs are composed at "
                 "the same pair of inputs, so declare the same `requires`"
             )
 

@@ -664,7 +664,7 @@ class RealOutputs(Laws):
             ends = self._exponents(factor, other, claim.intervals)
             if ends is None:
                 raise OutsideFragment(
-                    "the worst set of outputs changes with eps, as finite outputs use up some of the budget, too: "
+                    "the worst set of outputs changes with eps, because finite outputs use up some of the budget: "
                     "ask at one eps"
                 )
             low, high = ends
@@ -1081,7 +1081,7 @@ def _pairs_of_cells(states: Sequence[ExitState], program: Program, within: Neigh
             break
     if not ordered and program.allowed is not None:
         raise OutsideFragment(
-            "the outputs have the same law at all adjacent inputs that satisfy `requires`, and no pair can be listed"
+            "no two adjacent inputs that satisfy `requires` give the outputs different laws, so no pair can be listed"
         )
     if not ordered:  # one cell: all laws are the same
         still, apart = (_ZERO,) * count, tuple([within.radius if not n else _ZERO for n in range(count)])

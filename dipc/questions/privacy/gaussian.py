@@ -579,11 +579,11 @@ def _moves_of_ints(program: Program, adjacency: Neighborhood) -> Iterator[Input]
         raise OutsideFragment("outputs with discrete Gaussian noise are decided for int inputs only")
     if adjacency.distance is Distance.HAMMING:
         raise OutsideFragment(
-            "hamming moves an input by an unbounded amount, but Gaussian noise only hides bounded moves"
+            "under hamming adjacency, an input may move by any amount, but Gaussian noise only hides bounded moves"
         )
     radius, count = floor(adjacency.radius), len(program.core.inputs)
     if prod([2 * radius + 1] * count) > _MOST_MOVES:
-        raise OutsideFragment("there are too many moves of the inputs to compare them")
+        raise OutsideFragment("there are too many moves of the inputs to compare")
     for move in product(range(-radius, radius + 1), repeat=count):
         if adjacency.distance is Distance.LINF or sum(map(abs, move)) <= radius:
             yield tuple(map(Fraction, move))
@@ -602,7 +602,8 @@ def _vertices(
     match adjacency.distance:
         case Distance.HAMMING if used:
             raise OutsideFragment(
-                "hamming moves a real input by an unbounded amount, but Gaussian noise only hides bounded moves"
+                "under hamming adjacency, a real input may move by any amount, but Gaussian noise only hides bounded "
+                "moves"
             )
         case Distance.LINF:
             if 2 ** (len(used) - 1) > program.limits.vertices:

@@ -194,7 +194,7 @@ class Laws(ABC):
         while (ends := needed(high))[1] > delta:
             low, high = high if ends[0] > delta else low, 2 * high
             if high > _MOST_BUDGET:
-                raise OutsideFragment(f"the budget is more than {high / 2}, or infinite")
+                raise OutsideFragment(f"the least budget is more than {high / 2}, or infinite")
         while (high - low) * 10 ** min(digits, _BISECTED) > high:
             middle = (low + high) / 2
             least, most = needed(middle)
@@ -242,7 +242,7 @@ class Laws(ABC):
         If `digits` is given, the bounds agree to this many significant digits.
         """
         raise OutsideFragment(
-            "the constant is known only if the outputs can be listed, or if shifts of the noise bound it"
+            "the privacy constant is known only if the outputs can be listed, or if shifts of the noise bound it"
         )
 
     def rho(self, claim: PrivacyClaim) -> Rho:  # noqa: ARG002

@@ -262,7 +262,7 @@ def _int_answers(slot: Slot, reached: Iterable[_Reached], taken: set[tuple[int, 
                 continue
             if len(compared.noises) > 1:
                 raise OutsideFragment(
-                    f"the noise of `{slot.name}` is compared with others, so its tails are not geometric"
+                    f"the noise of `{slot.name}` is compared with other noise, so its tails are not geometric"
                 )
             far = max(far, abs(constant - factor * compared.constant / compared.noises[0][1]))
     if len(rates) > 1:

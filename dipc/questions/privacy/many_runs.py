@@ -425,7 +425,7 @@ class UnlistedRuns(Laws):
         while not most(end):
             end *= 2
             if end > _MOST_BUDGET:
-                raise OutsideFragment(f"the budget is more than {end}, or infinite")
+                raise OutsideFragment(f"the least budget is more than {end}, or infinite")
         ends: list[Fraction] = []
         for enough in (least, most):
             low, high = (_ZERO, end) if not ends else (ends[0], end)

@@ -472,7 +472,7 @@ class LeastCosts:
         self._exits = aligned_exits(program)
         for each in self._exits:
             if each.likeness[-1] is not None:  # type: ignore[index]
-                raise OutsideFragment("choices are made whose weights may depend on eps")
+                raise OutsideFragment("the program makes choices whose weights may depend on eps")
             for noise in each.state.noises:
                 sides = noise.law.sides(noise.rate)
                 one_sided = sides.left is None and noise.law.least == 0
