@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast as python
 import math
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -110,11 +111,17 @@ class Module:
 def parsed(source: SourceText, imported: Mapping[str, str] | None = None) -> Module:
     """Parse the Python file `source`.
 
-    `imported` are names that another cell of a notebook has imported. Raises DiagnosticError (E1901) if the text is not
-    Python.
+    `imported` are names that another cell of a notebook has imported. Raises DiagnosticError (E1901) if
+    Python refuses the text.
     """
     try:
         tree = python.parse(source.text)
+        # Python refuses more when it compiles a file, such as `break` outside a loop or two parameters of one name.
+        # A cell of a notebook may contain `await`.
+        flags = 0 if imported is None else python.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(tree, source.name, "exec", flags, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise DiagnosticError(_no_python(source, error)) from None
     aliases: dict[str, str] = dict(imported or {})

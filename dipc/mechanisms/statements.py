@@ -806,8 +806,7 @@ class Statements(Expressions):
         return array
 
     def _jump(self, statement: python.Break | python.Continue) -> None:
-        if not self.around:
-            raise self.module.wrong(statement, f"`{self.module.text(statement)}` is outside of a loop")
+        assert self.around, "Python refuses jumps outside of a loop"
         loop = self.around[-1]
         if isinstance(statement, python.Continue):
             return

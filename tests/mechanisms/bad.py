@@ -363,13 +363,6 @@ def ümlaut(größe: dipc.Real, eps):
 
 
 @dipc.mechanism()
-def jump_outside(q: dipc.Real, eps):
-    if q > 0:
-        break
-    return dipc.laplace(q, scale=1 / eps) > 0
-
-
-@dipc.mechanism()
 def weights_as_strings(x: bool, eps):
     return dipc.choice({x: "exp(eps)/(1 + exp(eps))", not x: "1/(1 + exp(eps))"})
 

@@ -70,6 +70,25 @@ def test_files_and_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
         assert said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["break", "continue", "global x", "nonlocal x", "await x", "g(x=1, x=2)", "*a, *b = x", "lambda a, a: a"],
+)
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["in the mechanism", "in another function"])
+def test_what_python_cannot_compile(
+    line: str, elsewhere: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file that Python parses and cannot load is refused, wherever the mistake is, and even if it is never run."""
+    file, mistake = tmp_path / "file.py", f"\n    {line}\n"
+    mechanism = "import dipc\n\n@dipc.mechanism\ndef f(x: dipc.Finite[0:2], eps):\n    return x"
+    text = f"def other(x):\n    return x{mistake}{mechanism}\n" if elsewhere else mechanism + mistake
+    with pytest.raises(SyntaxError):
+        compile(text, "file.py", "exec")
+    file.write_text(text, encoding="utf-8")
+    assert run(["check", f"{file}::f", "--inputs", "all", "--beta", "0"]) == 2
+    assert "is not Python" in capsys.readouterr().err
+
+
 def test_what_is_called_wrongly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Floats, missing or wrong eps, and functions without a source or inside another are never run."""
     space: dict[str, object] = {"dipc": dipc}
