@@ -332,6 +332,8 @@ def certify_solution(solution: Solution, tool: str = "dipc") -> str:
         case EpsSolution(from_there_on=True) if solution.eps_answer is not None:
             low, high = _bracket_ends(solution.eps_answer, solution.digits)
             return _of_eps(solution, low, high, tool)
+        case EpsSolution(everywhere=True):
+            raise Uncertified("the claim holds at every eps: `dipc check --certificate FILE` certifies it")
         case EpsSolution():
             raise Uncertified(
                 "the values of eps at which the claim holds are not a single interval (x, inf): "

@@ -242,6 +242,14 @@ def test_a_pair_that_the_proof_is_not_about(tmp_path: Path) -> None:
         check_text(resealed(small))
 
 
+def test_no_least_eps_if_the_claim_holds_at_every_eps() -> None:
+    """The reason says that the claim holds everywhere, not that it holds on several intervals."""
+    solution = dipc.solve(SPARSE, wanted="eps", inputs="q = -1..1", alpha="1/2", beta="1 - exp(-eps)/1000")
+    assert solution.everywhere
+    with pytest.raises(Uncertified, match="the claim holds at every eps: `dipc check --certificate FILE` certifies it"):
+        certify_solution(solution)
+
+
 def test_what_has_none() -> None:
     with pytest.raises(Uncertified, match="no factor suffices"):
         certify_factor(dipc.tighten(LAPLACE, inputs="q = 0", beta="-1", gamma=1))
