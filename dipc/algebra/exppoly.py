@@ -353,7 +353,7 @@ class ExpPoly:
         return (1 + int(k)) * (1 + (int(j) - self._least_power()) * (unit // self._unit)) * words
 
     def _least_power(self) -> int:
-        """The least power of y in the stored polynomial `_poly`; 0 for the zero polynomial.
+        """The least power of y = e^{eps/unit} in the stored polynomial `_poly`; 0 for the zero polynomial.
 
         It is 0 after `_reduce`, and may be positive before.
         """

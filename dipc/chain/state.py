@@ -806,8 +806,8 @@ class State:
     """A state of the chain; `label` is the next instruction, len(instructions) after the program has ended.
 
     `values` are the contents of all slots. `constraints` are about `noises` (and inputs), `guards` about inputs alone;
-    noises increase by id. `fingerprint`, a hash of values and guards, is updated in each step, because hashing hundreds
-    of slots takes too long.
+    `noises` are sorted by id. `fingerprint`, a hash of values and guards, is updated in each step, because hashing
+    hundreds of slots takes too long.
     """
 
     label: int

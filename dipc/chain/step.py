@@ -236,7 +236,7 @@ def is_never(weight: Expr) -> bool:
 
 
 class Successor(NamedTuple):
-    """A possible next state, and the edge that leads to it; None for the only possible next state."""
+    """A possible next state, and the edge that leads to it; the edge is None if no other next state is possible."""
 
     state: State
     edge: Edge

@@ -117,9 +117,10 @@ INFINITY = Cell(None, "inf")
 
 
 def slot_reader(name: str, type: Type, required: bool, pool: CellPool) -> Callable[[str], Read]:  # noqa: A002 - the word of the language
-    """Return a function that reads the text of a cell in the column `name`: a Cell from `pool`, a Diagnostic, or None.
+    """Return a function that reads the text of a cell in the column `name`: it returns a Cell, a Diagnostic, or None.
 
-    The value must be of this `type`. An empty text gives a Diagnostic if a value is `required`, else None.
+    Equal values give the same Cell, which `pool` stores. The value must be of this `type`. An empty text gives a
+    Diagnostic if a value is `required`, else None.
     """
     members = frozenset(type.values) if isinstance(type, DomType) else frozenset()
 
@@ -175,7 +176,10 @@ def claim_reader(name: str, pool: CellPool) -> Callable[[str], Read]:
 
 
 def beta_reader(pool: CellPool) -> Callable[[str], Read]:
-    """Return a function that makes a Cell of `pool` from a cell of the column beta; its text is parsed later."""
+    """Return a function that makes a Cell from the text of a cell in the column beta; this text is parsed later.
+
+    Equal texts give the same Cell, which `pool` stores. An empty text gives None.
+    """
 
     def read(raw: str) -> Read:
         text = raw.strip()

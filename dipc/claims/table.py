@@ -570,8 +570,9 @@ def read_table(
 
     `table` is the path of a CSV file, a list of dicts, a pair (header, rows), a DataFrame, or a Table, which is
     returned unchanged. A table without a path has this `name` in messages. `claims` are the columns that it can have
-    besides inputs and outputs. Cells are from `pool` if it is given. Raises DiagnosticError with the mistakes, at most
-    MISTAKE_LIMIT of them, and TypeError for an object that is not a table.
+    besides inputs and outputs. Equal values give the same Cell; tables read with the same `pool` share their Cells.
+    Raises DiagnosticError with the mistakes, at most MISTAKE_LIMIT of them, and TypeError for an object that is not a
+    table.
     """
     if isinstance(table, Table):
         if program.requires is not None:

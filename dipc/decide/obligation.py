@@ -334,7 +334,7 @@ class DecisionInCells:
 
     @property
     def regions(self) -> tuple[FailureRegion, ...] | None:
-        """The failing intervals as pairs of ends, or None past a limit."""
+        """The failing intervals as pairs of ends, or None if finding them all exceeded the limits of the work."""
         return None if self.failures is None else tuple([(cells[0].lower, cells[-1].upper) for cells in self.failures])
 
 

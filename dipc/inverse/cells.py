@@ -141,7 +141,7 @@ class ThresholdBounds(Protocol):
         """Return an approximation of the threshold t for these `rates` of the noises, without a guarantee."""
 
     def learn(self, rates: Rates) -> None:
-        """Prepare for quicker guesses at rates close to `rates`."""
+        """Prepare `guess` for rates close to `rates`, so that it approximates their thresholds faster."""
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:
         """Return a lower bound of the threshold t that holds for a whole set of vectors of rates.

@@ -760,9 +760,10 @@ class Solution(Record):
     - `question` is the question, `eps` the text of its intervals of eps, and `digits` the digits of numbers in the
       answer.
     - `status`: `solved`, `none` (it is proved that there is no answer) or `undecided`.
-    - `rows` are the cases that prevent a smaller answer, or any answer; `undecided_row` describes a case by its number.
+    - `rows` are the numbers of the cases that prevent a smaller answer, or any answer.
+    - `undecided_row` returns the row that a report shows for the case with a given number before the case is decided.
     - `remark` is a sentence: an additional result, or the reason why nothing was proved.
-    - `scopes` are the values at which the claim, with the answer, is not vacuous.
+    - `scopes` are the values at which the claim is not vacuous once the answer is put into it.
     - `warnings` point out where the claim may not mean what it seems to.
     - `interrupted` says that Ctrl-C ended the search; the answer is the result so far.
     """

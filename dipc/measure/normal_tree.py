@@ -650,10 +650,11 @@ class _Messages:
         return result
 
     def _factors(self, center: Center, stretch: _Stretch, *, paired: bool) -> Iterator[tuple[Fraction, Forms, int]]:
-        """Yield the factors of the integrand on `stretch`: if `paired`, those that depend on the parent of `center`.
+        """Yield factors of the integrand on the interval `stretch`, either dependent on the parent or not.
 
-        If not `paired`, yield the others. A factor is (variance, bounds, count). For a leaf, count is the number of
-        equal leaves; a count of 0 marks the density of the center.
+        If `paired`, the factors that depend on the parent of `center` are yielded, and otherwise those that do not. A
+        factor is (variance, bounds, count). The density of the center is a factor with count 0. Each other factor is a
+        leaf, and count is the number of equal leaves that it stands for.
         """
         for variance, forms, count in [(center.variance, ((_ONE, -center.slope, _ZERO),), 0), *stretch.near]:
             if any(b for _, b, _ in forms) == paired:

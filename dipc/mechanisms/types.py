@@ -380,9 +380,9 @@ def common_kind(one: Kind, two: Kind) -> Kind:
 
 
 def _of_integers(kind: Kind | None) -> Kind | None:
-    """Return the range from the least to the greatest number of `kind`, if `kind` is a list of integers without None.
+    """Return the range from the least to the greatest value of `kind`, if it is a list of integers without None.
 
-    Any other kind is returned unchanged.
+    Any other kind is returned unchanged, and so is None in place of a kind.
     """
     if kind is None or kind.base != "listed" or kind.none:
         return kind

@@ -576,10 +576,10 @@ ABOUT_EVERY_INPUT = "0: about every input"
 
 
 def _disputed_text(core: CoreProgram) -> str | None:
-    """Return a text that explains dd for a program with finite and real or int outputs; None for other programs.
+    """Return a text that explains dd for `core`, if some of its outputs are finite and others are real or int.
 
-    The text names the outputs in which two right answers must differ to be different for dd. The result is also None if
-    the program `core` has no `ideal`.
+    Two right answers are different for dd only if they differ in certain outputs, which the text names. The result is
+    None for other programs, and for a program without `ideal`.
     """
     numbers = [slot.is_symbolic for slot in core.output_slots]
     if core.ideal is None or all(numbers) or not any(numbers):

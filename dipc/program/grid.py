@@ -64,7 +64,7 @@ _MOST_LEVELS = 4_096
 
 
 def gap(one: Value, other: Value) -> Fraction:
-    """Return the distance of `one` and `other`, two values of one input.
+    """Return the distance between `one` and `other`, two values of one input.
 
     It is |one - other| for numbers; for others it is 1 if they differ, else 0.
     """

@@ -77,10 +77,11 @@ def _conjunctions(exits: Sequence[CenteredExit]) -> tuple[Sequence[NoiseComponen
 
 
 def _comparison_index(component: NoiseComponent, comparisons: list[NoiseComponent]) -> tuple[int, bool] | None:
-    """Return (index of the comparison in `component`, True), or (index of the complement of the comparison, False).
+    """Return (index, whether it is `component`) for the one of `comparisons` that is `component` or its complement.
 
-    The index is that in `comparisons`, to which a new comparison is appended. The result is None if `component` has
-    several comparisons, or one without a complement.
+    If neither `component` nor its complement is in the list, `component` is appended to it, and the result is about the
+    appended one. The result is None if `component` does not have exactly one comparison, or if it is not in the list
+    and has no complement.
     """
     if len(component.halfspaces) != 1:
         return None

@@ -125,9 +125,10 @@ _BOTH = (1, -1)
 
 
 def compiled(program: CoreProgram, eps: Fraction) -> tuple[Machine, SourceText]:
-    """Return the machine of the checker for the text and the constants of `program`, and the text in the language.
+    """Return (machine, text): the text of `program` in the language, and the machine that the checker compiles from it.
 
-    Raises DiagnosticError if the program is not for `eps`, and GivenUp if the checker does not read it.
+    The constants in the machine are those of `program`. Raises DiagnosticError if the program is not for `eps`, and
+    GivenUp if the checker does not read it.
     """
     program.require_meaning(eps)
     source, budget = program.source.in_language, Budget(2**62)

@@ -84,7 +84,7 @@ class ClaimItem(pytest.Item):
         return str(excinfo.value) if isinstance(excinfo.value, Unexpected) else super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Return the place of the claim in its file."""
+        """Return (the file of the claim, its line counted from 0, the name of the item), which pytest reports."""
         return self.path, self.claim.place.line - 1, self.name
 
 

@@ -334,10 +334,10 @@ def _marked(excerpt: Excerpt) -> tuple[str, int, int]:
 
 
 def _window(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return (first, end) of the part of the line `text` that is shown; the character at `end` is not shown.
+    """Return (first, end) of the part of the line `text` that is shown; the character at this end is not shown.
 
-    A line of at most WINDOW characters is shown whole. From a longer line, approximately WINDOW characters around the
-    marked ones are shown: those from `start` to `end`.
+    The characters from `start` to `end` are marked. A line of at most WINDOW characters is shown whole. From a longer
+    line, approximately WINDOW characters are shown, around the marked ones.
     """
     text_end = len(text.rstrip())
     if text_end <= WINDOW:

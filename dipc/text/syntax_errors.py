@@ -560,9 +560,11 @@ def _alternatives(items: list[str]) -> str:
 def _unclosed(situation: Situation) -> tuple[tuple[Span, str], ...]:
     """Return the place of the innermost open bracket or block, with a label such as "opened here, not closed".
 
-    The result has one pair (place, label) if the bracket or block could be closed before the unexpected token of
-    `situation`, and if this token cannot be inside it. Otherwise the result is empty, and also if the bracket or block
-    opens just before this token.
+    The result has one pair (place, label) under three conditions, and is otherwise empty:
+
+    - the bracket or block could be closed before the unexpected token of `situation`;
+    - this token cannot be inside the bracket or block;
+    - the bracket or block does not open just before this token.
     """
     if not situation.opened:
         return ()

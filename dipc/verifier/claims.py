@@ -814,7 +814,10 @@ def beta_of(
 
 
 def finished_value(value: Value, finished: Callable[[Form], Closed | None]) -> Least | None:
-    """Return `value` with each form replaced by what `finished` returns for it, or None if that is None for one."""
+    """Return `value` with each form replaced by what `finished` returns for it.
+
+    The result is None if `finished` returns None for any form.
+    """
     arms = tuple(tuple(finished(form) for form in forms) for forms in value)
     known = tuple(tuple(arm for arm in forms if arm is not None) for forms in arms)
     return known if list(map(len, known)) == list(map(len, arms)) else None

@@ -77,11 +77,11 @@ class Iterations:
 
     @staticmethod
     def from_program(tree: Program, parameter: str, constants: Mapping[str, Fraction], budget: Budget) -> Iterations:
-        """Return the program `tree` and its ideal with endless loops, compiled with these `constants`.
+        """Return the program `tree` and its ideal, compiled with these `constants` and with an endless loop in each.
 
-        The loops end at the constant `parameter`. Charges its work to `budget`. Raises NotDerived, with the reason, if
-        the program does not have the form of lemma 7 (FORMAT.md): one loop `for i in low..m`, which treats each i
-        alike.
+        In `tree` itself the loops end at the constant `parameter`. Charges its work to `budget`. Raises NotDerived,
+        with the reason, if the program does not have the form of lemma 7 (FORMAT.md): one loop `for i in low..m`, which
+        treats each i alike.
         """
         if tree.ideal is None:
             raise NotDerived("the program has no `ideal`")

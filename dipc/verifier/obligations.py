@@ -344,9 +344,10 @@ def _check_parts(
 
 
 def _check_cells(value: object, functions: Sequence[Closed | None], interval: Interval, budget: Budget) -> None:
-    """Raise Rejected unless `value` proves that one of `functions` is nonnegative on each cell of `interval`.
+    """Raise Rejected unless `value` proves that the maximum of `functions` is nonnegative on `interval`.
 
-    The ends of cells are included. Charges its work to `budget`.
+    `value` divides the interval into cells. For each cell it chooses one of the functions, and proves that this
+    function is nonnegative on the cell, whose ends are included. Charges its work to `budget`.
     """
     table = {"argument": among(functions), "to": end, "factors": read.anything}
     position: Fraction | None = interval.lower

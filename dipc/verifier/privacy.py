@@ -142,8 +142,9 @@ def check_privacy(
 ) -> PairsResult:
     """Check the parts of the document `data` that are about pairs of inputs. Raises Rejected if they are wrong.
 
-    The document makes the claim `claim`. `theorem` is about the program, `context` has the stated probabilities, and
-    `decided` the checked obligations. Charges its work to `budget`.
+    The result counts the pairs by verdict, names those without a complete proof, and has the refutation if there is
+    one. The document makes the claim `claim`. `theorem` is about the program, `context` has the stated probabilities,
+    and `decided` the checked obligations. Charges its work to `budget`.
     """
     with in_step("verdict"):
         private = read.one_of("private", "not private")(data["verdict"]) == "private"

@@ -258,8 +258,9 @@ class Probabilities:
     ) -> Iterator[Mapping[int, Value]]:
         """Yield answers whose probabilities add up to that of an answer within `gamma` of `outputs` at `inputs`.
 
-        All are values by slot. If `is_plain` is true, the only answer is `outputs` itself, with numbers that may be off
-        by gamma. Otherwise each answer within gamma of `outputs` is yielded. Charges its work to `budget`.
+        `inputs`, `outputs` and the answers have values by slot. If the method `is_plain` returns True, `outputs` is the
+        only answer: it represents all answers whose numbers differ from its own by at most gamma. Otherwise each answer
+        within gamma of `outputs` is yielded. Charges its work to `budget`.
         """
         if self.is_plain():
             yield outputs

@@ -103,9 +103,9 @@ class Surroundings:
         self._shown[:] = [(stated, part)]
 
     def _lengths(self, gaps: Sequence[Fraction], moves: Sequence[Fraction | Affine]) -> Iterator[Fraction | Affine]:
-        """Yield lengths whose maximum is the distance of two inputs.
+        """Yield lengths whose maximum is the distance between two inputs.
 
-        `gaps` are the distances of their finite inputs, and `moves` the differences of their real and int inputs.
+        `gaps` are the distances between their finite inputs, and `moves` the differences of their real and int inputs.
         Raises Rejected if there are too many `moves`.
         """
         match self.ideal.norm:

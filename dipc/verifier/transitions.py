@@ -313,8 +313,9 @@ def _readings(machine: Machine, budget: Budget) -> list[_Reading]:
 def _starts(code: Sequence[Instruction], readings: Iterable[_Reading]) -> list[int]:
     """Return, for each input in `readings`, the instruction of `code` at which its segment starts.
 
-    Instructions qualify if they come after the last one that reads the previous input, and no earlier jump passes over
-    them. The segment starts at the first such instruction, or else where the input is first read.
+    An element of `readings` is an input with the first and the last instruction that reads it. A segment can start at
+    an instruction after the last one that reads the previous input, if no earlier jump passes over this instruction. It
+    starts at the first such instruction before the input is read, or else where the input is first read.
     """
     farthest = [0] * (len(code) + 1)
     for label, instruction in enumerate(code):

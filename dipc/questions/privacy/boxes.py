@@ -247,10 +247,10 @@ def _side(side: Extent, within: Neighborhood) -> tuple[Fraction, Fraction | None
 
 
 def _whole_moves(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> list[dict[int, Fraction]]:
-    """Return moves of int inputs to adjacent inputs: for each change of the sums of `groups`, at least one move.
+    """Return moves of int inputs to adjacent inputs: at least one for each way in which the sums can change together.
 
-    Inputs are adjacent by `within`. Only moves that change an input are returned. Raises LimitReached for more moves
-    than `limits` allows.
+    The sums are the weighted sums of inputs, one for each of `groups`. Inputs are adjacent by `within`. Only moves that
+    change an input are returned. Raises LimitReached for more moves than `limits` allows.
     """
     every: list[dict[int, Fraction]] = [{}]
     spent: list[Fraction] = [_ZERO]

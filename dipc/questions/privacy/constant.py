@@ -1055,10 +1055,11 @@ def refuted_ends(
     values: Values | None = None,
     enough: Fraction | None = None,
 ) -> ConstantEnds:
-    """Return the greatest K below which `candidates` refute every constant on `intervals`, as a lower bound.
+    """Return a lower bound of the least K of K·eps-privacy on `intervals`, the greatest that `candidates` prove.
 
-    `values` is called with both probabilities of a candidate. It yields numbers such that the candidate refutes every
-    constant below them; None is infinity. By default, these numbers come from some eps and from limits at 0 and
+    The result has no upper bound, and names the candidate that proves the lower one. `values` is called with both
+    probabilities of a candidate. It yields numbers such that the candidate refutes every constant below them; None is
+    infinity. By default, it compares the probabilities at a few eps of each interval, and in the limit at 0 and
     infinity. The search ends as soon as a number is at least `enough`. `limits` bound the work.
     """
     best, refuting = Fraction(0), None

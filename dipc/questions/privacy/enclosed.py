@@ -329,8 +329,8 @@ def failure_at(
 ) -> tuple[tuple[int, ...], Counterexample] | None:
     """Return (indices of answers that refute `claim` at `pair` and `eps`, the failure with enclosures of both sides).
 
-    None if the enclosures by `laws` refute nothing. As in `TableLaws.refuted`, the failure has the probability that the
-    claim allows as its bound.
+    None if the enclosures by `laws` refute nothing. As in `TableLaws.refuted`, the fields of the failure are exchanged:
+    the probability in it is the one that the claim allows, and the bound in it is the probability of the answers.
     """
     delta, bits = claim.delta.enclosure(eps, _DIGITS), 4 * _DIGITS
     if laws.needed(pair, claim.budget, eps, _FEW_BITS).value[1] <= delta[0]:

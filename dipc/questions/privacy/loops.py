@@ -722,12 +722,12 @@ def _shared_moves(inputs: Sequence[int], within: Neighborhood) -> Iterator[tuple
 
 
 def _moves(path: LoopPath, within: Neighborhood, spent: bool) -> Iterator[tuple[InputMove, bool]]:
-    """Yield (move, spent) for extreme moves of the inputs of one iteration on `path`, adjacent by `within`.
+    """Yield (move, whether an input has moved by then) for extreme moves of the inputs of one iteration on `path`.
 
-    With L1 a single input of the whole run moves. The parameter `spent` says that this input belongs to an earlier
-    iteration. In a result, `spent` says that it belongs to this iteration or an earlier one. Raises NotConfirmed.
-    Raises NotUniform if moves can change a value without limit, or if a change is not continuous where a comparison of
-    inputs changes its result.
+    Moves lead to inputs adjacent by `within`. If its distance is not LINF, an extreme move changes only one input of
+    the whole run. `spent` says that an input has moved in an earlier iteration; with LINF it is yielded unchanged.
+    Raises NotConfirmed. Raises NotUniform if moves can change a value without limit, or if a change is not continuous
+    where a comparison of inputs changes its result.
     """
     if within.distance is Distance.LINF:
         inputs = _corners(path, within) if path.cells is not None else None
