@@ -253,7 +253,8 @@ class _Blocks(Generic[S]):
     """The eliminated states in disjoint blocks, each with the determinant of I - P over its states.
 
     P is the matrix of the weights of single steps, as in `_Equation`. `determinants` has the determinant of each block
-    by the name of the block. `arithmetic` multiplies and divides within the limits.
+    by the name of the block. `parents` maps the name of each block that became part of a larger block to the name of a
+    larger one. `arithmetic` multiplies and divides within the limits.
 
     Lemma: the determinant over a union of blocks is the product of their determinants. Before a state was eliminated,
     its equation contained steps through eliminated states of some blocks only. Its pivot, divided by the determinants

@@ -225,10 +225,11 @@ class Solved(Answers):
         return None if len(few) == len(guards) else _of_part(guards, few)
 
     def _across(self, guards: tuple[Guard, ...]) -> Infeasible | None:
-        """Return the proof that no point satisfies certain of `guards`, or None if some point does. Raises Undecided.
+        """Return the proof that some of `guards` contradict each other, or None if there is none. Raises Undecided.
 
-        The variables of these guards are alpha and the variables of one half-space. This is the last half-space in the
-        definition of the most recent cell for which a near input was sought.
+        Only guards are used that have no variables except alpha and the variables of one half-space h. A near input was
+        last sought for some cell, and h is the last guard of this cell. The result is None if a point satisfies all
+        guards that are used.
         """
         found = _of_part(guards, _guard_places(self._moved, guards))
         return found if isinstance(found, Infeasible) else None

@@ -152,10 +152,10 @@ def _tried(known: Surroundings, guards: Sequence[Guard], point: Mapping[int, Fra
 
 
 def _anywhere(known: Surroundings) -> Iterator[NearEvidence]:
-    """Yield, for the discrete norm, one input from each path of the ideal that cannot have the answer of an input u.
+    """Yield, for the discrete norm, inputs with another answer than an input u, at most one of each path.
 
-    In this norm, any two different inputs have the distance 1, so all yielded inputs are equally near to u. `known` has
-    the path of u.
+    The paths are those of the ideal. A path is left out if its inputs may have the answer of u. In this norm, any two
+    different inputs have the distance 1, so all yielded inputs are equally near to u. `known` has the path of u.
     """
     for number, finite in enumerate(known.ideal.combinations()):
         for other in known.ideal.paths(finite):

@@ -434,9 +434,10 @@ class _Writer(Generic[T]):
 
 class _OfClosedForms(_Writer[Closed]):
     def of_an_event(self, counterexample: PrivacyCounterexample, tool: str) -> dict[str, Any]:
-        """Return the unsealed certificate of `counterexample`, a refutation by one event; `tool` is its writer.
+        """Return the certificate of `counterexample`, a refutation by one event, still without its digest.
 
-        The event states an interval for each numeric output, and a value for each other one.
+        `tool` is the writer that the certificate names. The event states an interval for each numeric output, and a
+        value for each other one.
         """
         assert counterexample.balls, "an event is about intervals"
         sizes = {(high - low) / 2 for low, high in counterexample.balls.values()}

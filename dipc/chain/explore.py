@@ -388,9 +388,10 @@ def _shared_bounds(members: Sequence[_Region]) -> _Bounds | None:
 
 
 def _all_bounds(member: _Region) -> _Bounds | None:
-    """Return the greatest w, by (x, y), such that `member` implies x - y >= w, where x or y is a noise.
+    """Return the greatest w, by (x, y), such that the inequalities of `member` imply x - y >= w.
 
-    The result is None if no point satisfies `member`.
+    At least one of x and y is a noise; the other may be any variable, or the origin, which stands for 0. A pair without
+    such a w is left out. The result is None if no point satisfies `member`.
     """
     graph = member.row.graphs[_LOWER]
     bounds: _Bounds = {}

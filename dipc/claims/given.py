@@ -153,8 +153,8 @@ def slot_reader(name: str, type: Type, required: bool, pool: CellPool) -> Callab
 def claim_reader(name: str, pool: CellPool) -> Callable[[str], Read]:
     """Return a function that reads the text of a cell in the column `name`, which is alpha, gamma or dd.
 
-    The text is a rational >= 0, in dd also `inf`, in alpha also `dd`. The function returns a Cell from `pool`, a
-    Diagnostic, or None for an empty text.
+    The text is a rational >= 0, in dd also `inf`, in alpha also `dd`. The function returns a Cell, a Diagnostic, or
+    None for an empty text. It takes cells from `pool`, so that equal values give the same Cell.
     """
 
     def read(raw: str) -> Read:

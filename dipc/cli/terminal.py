@@ -335,7 +335,10 @@ def _sentence(text: str) -> str:
 
 
 def leave(code: int) -> NoReturn:
-    """End the process with exit code `code`, without an error where the reader of its output is gone."""
+    """End the process with exit code `code`, or with another code if its last output cannot be written.
+
+    If the reader of the output is gone, as after `| head`, no error is printed.
+    """
     try:
         sys.stdout.flush()
     except BrokenPipeError:

@@ -226,7 +226,7 @@ class CoqProgram:
     def _real(self, code: Code) -> Term:
         """Return the real expression `code` in Coq, a sum of multiples of real variables and a number, such as 2*x + 1.
 
-        At most one of the variables may contain noise, and its multiple must be 1. Raises NotStatedError for other
+        At most one of the variables may contain noise, and its coefficient must be 1. Raises NotStatedError for other
         code.
         """
         if not self._reads_real(code):

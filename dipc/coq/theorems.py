@@ -439,9 +439,9 @@ class _Obligation:
     def _part(self, interval: int, whole: CoqRange, place: int, part: Mapping[str, Any]) -> list[str]:
         """Return the lines of the Coq proof for one argument of the minimum in beta, on the range `whole`.
 
-        `place` is the index of the argument, which is a maximum, and `part` the certificate's evidence for it.
-        `interval` is the index of the range among the obligation's intervals. The evidence cuts the range into cells,
-        and on each cell it suffices to prove the inequality with one argument of the maximum.
+        The bound beta is a minimum of maxima. `place` is the index of one of these maxima, and `part` the certificate's
+        evidence for it. `interval` is the index of the range among the obligation's intervals. The evidence cuts the
+        range into cells, and on each cell it suffices to prove the inequality with one argument of the maximum.
         """
         cells = part["cells"][interval]
         lines: list[str] = []

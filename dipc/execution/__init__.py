@@ -237,8 +237,9 @@ def run(
     are those of the ideal program. Real outputs are rounded down to multiples of `grid`. The time and the number of
     random bits of a run depend on the data, and are not protected.
 
-    Raises DiagnosticError for inputs that do not fit, for a program with real outputs without a grid and for failures
-    in some run. Raises TypeError for floats, ValueError for numbers that make no sense, and Undecided past a limit.
+    Raises DiagnosticError if the inputs do not fit the program, if it has real outputs but `grid` is None, or if a run
+    fails. Raises ValueError if `n` is negative, or if `eps` or `grid` is not a positive rational number. Raises
+    TypeError for floats, and Undecided past a limit.
     """
     if n < 0:
         raise ValueError(f"the number of runs must be at least 0, not {n}")

@@ -349,7 +349,7 @@ def solve_gamma_everywhere(question: Question, digits: int) -> GammaSolution:
     """The least gamma with which `question` holds at every real input and all eps, enclosed to `digits` digits.
 
     If there is none because eps may be arbitrarily small, the result is the least k such that the claim holds with
-    gamma = k/eps, one k for every eps. Raises DiagnosticError for a claim that makes no sense.
+    gamma = k/eps, one k for every eps. Raises DiagnosticError if alpha, beta or eps of the claim is not valid.
     """
     at_zero = claims_of(question.with_claim(gamma=0))
     known, rows, reason = all_hold(at_zero)

@@ -737,7 +737,10 @@ class _IntegrandFactor:
         self.is_number = all(argument.is_number for argument in arguments)
 
     def times(self, values: Sequence[Value], mine: range, j: int) -> list[Value]:
-        """Return `values` times this factor, at quadrature nodes: k in `mine` of the center and `j` of its parent."""
+        """Return `values` times this factor, at nodes of quadrature rules.
+
+        There is one value for each node k in `mine`, a node of the center. The center's parent is at its node `j`.
+        """
         rows = [argument.values(self._value, mine, j) for argument in self._arguments]
         if len(rows) == 1:
             return [value * mine for value, mine in zip(values, rows[0], strict=True)]

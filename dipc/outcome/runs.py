@@ -21,7 +21,10 @@ _MOST_RUNS = 40
 
 
 def runs(runs: Runs, samples: Path | None = None) -> Outcome:
-    """Return the outcome of the programs' `runs` with exact noise; `samples` is the file with all of them."""
+    """Return the outcome of the `runs` of a program with exact noise.
+
+    `samples` is the path of the file to which the outputs of all runs were written; None if there is no such file.
+    """
     return Outcome(
         program=runs.program.name,
         line=runs_line(runs),

@@ -252,9 +252,10 @@ def _details(solution: Solution) -> Iterable[tuple[str, str]]:
 
 
 def _other_alphas(solution: AlphaSolution, value: Fraction) -> Iterable[tuple[str, str]]:
-    """Yield lines about claims with alphas other than `value`, the least alpha of `solution`.
+    """Yield lines about claims that differ from the one solved, for which the least alpha is `value`.
 
-    They are about alphas above `value`, and about a check with alpha = `value`, which may include more rows.
+    `solution` has this least alpha. The first lines are about alphas above `value`. The others are about `dipc check`
+    with alpha = `value`, which also covers rows with dd = `value`; the solution leaves these rows out.
     """
     if solution.from_there_on:
         yield "holds for", f"every alpha >= {value}, at the rows with dd > alpha"

@@ -375,8 +375,8 @@ class AlikeInputs:
     """A class of `count` inputs with the same obligation; `inputs` is one of them, with its `answer` and `dd`.
 
     Values are in the order of the program's inputs and outputs; `dd` is None for infinity. If the class has `blocks`,
-    the other members result from exchanging values within blocks and from giving other values to the inputs of free
-    blocks.
+    the other members result from two changes. Values may be exchanged within a block. The input of a free block, on
+    which neither the answer nor its probability depends, may have any other value of the block.
     """
 
     inputs: tuple[Value, ...]

@@ -304,7 +304,10 @@ class NormalForm:
 
 
 def normal_form(f: ExpPoly, budget: DecisionBudget) -> NormalForm:
-    """The normal form of `f`, which must not be zero. Raises LimitReached if a power of eps exceeds `budget`."""
+    """Write `f`, which must not be zero, as a positive function times an integer polynomial, as in `NormalForm`.
+
+    Raises LimitReached if a power of eps exceeds `budget`.
+    """
     unit, terms = f.integer_terms()
     assert terms
     powers_of_eps, exponents, coefficients = zip(*terms, strict=True)

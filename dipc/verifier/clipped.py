@@ -108,9 +108,9 @@ def boxed(tree: Program, constants: Mapping[str, Fraction]) -> Box | None:
 def limited(tree: Program, constants: Mapping[str, Fraction]) -> Box:
     """Return the program `tree` without clamps of inputs, changed to require these inputs to be in their ranges.
 
-    For each input of the given program, the result has an input with equal law of outputs, right answer and distances
-    of answers. `constants` are the values of the program's constants. Raises NotDerived if every input is read
-    somewhere without a clamp, or if the program has `requires`.
+    Each input of the given program corresponds to an input of the result. At both, the law of the outputs, the right
+    answer and the distances of answers from it are the same. `constants` are the values of the program's constants.
+    Raises NotDerived if every input is read somewhere without a clamp, or if the program has `requires`.
     """
     if tree.requires:
         raise NotDerived("clipped inputs are not covered in a program with `requires`")

@@ -338,7 +338,9 @@ def _subject_data(one: _Data, sought: str, left_open: tuple[str, int] | None) ->
 
 
 def _claim_at(sought: str, asked: _Data, number: str, *, is_proof: bool) -> _Data:
-    """Return the claim `asked` with `number` as the value of the part `sought`; beta is multiplied by a sought factor.
+    """Return the claim `asked` with `number` as the value of `sought`, the part of the claim that was to be found.
+
+    The part is gamma, the budget, eps or a factor of beta. The claim for a factor has beta multiplied by `number`.
 
     `is_proof` tells whether the claim was proved or refuted. If eps is sought, a proof is about all eps in `asked` that
     are at least `number`, and a refutation about `number` alone. Raises Rejected if `asked` already has a value for the

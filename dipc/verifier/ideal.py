@@ -67,9 +67,10 @@ class EdgeNumber:
     __radd__ = __add__
 
     def __neg__(self) -> EdgeNumber:
-        """Return the constant of the opposite of a half-space that has this constant.
+        """Return the constant of the opposite half-space, where this number is the constant of the given half-space.
 
-        A point on the boundary belongs to exactly one of the two half-spaces.
+        The opposite half-space has exactly the points that the given one does not have. So a point on the boundary
+        belongs to one of the two.
         """
         return EdgeNumber(-self.value, -1 - self.small)
 

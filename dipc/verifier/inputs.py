@@ -221,8 +221,9 @@ class Coverage:
         """Divide the inputs of a path into cells. For each cell, yield one of `classes` that covers it, or None.
 
         Nothing is yielded for a cell in which every input is nearer than alpha to one with another answer. Only inputs
-        that satisfy the guards `within` are divided. `known` has the path, with tests of near inputs. If `only` is not
-        None, it is the number of the one class that is examined.
+        that satisfy the guards `within` are divided. `known` has the path, and checks that a stated near input has
+        another answer and is nearer than alpha. If `only` is not None, it is the number of the one class that is
+        examined.
         """
         if self.alpha is None:
             # No distance is between 0 and 1 if all distances are integers.

@@ -395,7 +395,9 @@ class _Sum:
         cut: tuple[bool, Fraction] | None,
         side: int,
     ) -> list[Series]:
-        """Return, for each node of the parent, one integral over center `number`; `above` is the offset of these nodes.
+        """Return, for each node of the parent of center `number`, one integral over this center.
+
+        The nodes of the parent are k·h + `above`·eps for integers k, where h is the step of the parent.
 
         The integral is below the `cut` (`side` -1), above it (1), or over the whole line (`cut` None). A cut is (False,
         u) at the point u·eps, or (True, u) at the parent's value minus u·eps.

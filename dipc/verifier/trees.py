@@ -235,9 +235,11 @@ def tail_rates(d: Fraction, variances: Mapping[Number, Fraction], rates: Sequenc
     """Return the rates of bounds whose sum is at least the probability that a half-space fails (lemma N4).
 
     Let all noises be multiplied by eps. The half-space fails only if the sum of its n values exceeds `d`·eps, and so
-    only if one of them exceeds `d`·eps/n. `variances` has an item for each normal value: its variance is the item times
-    the key. `rates` are those of the Laplace values. The result has one rate for each value; `Tree.tails` says what the
-    rates mean.
+    only if one of them exceeds `d`·eps/n. `variances` has one item v for each normal value, and the variance of this
+    value is v times the item's key. `rates` are those of the Laplace values.
+
+    The result has one rate for each value. A Number r stands for the bound e^{-r·eps²}/2, and a Fraction q for
+    e^{-q·eps}/2.
     """
     reach = d / max(1, len(variances) + len(rates))
     numbers = [Number(reach**2 / (2 * variance)) * square.inverse for square, variance in variances.items()]

@@ -293,10 +293,11 @@ class InNumber:
                 raise self._refused()
 
     def lesser(self, tree: ast.Expr, start: int) -> Summands:
-        """Return a lower bound of `tree` for all m >= `start`, as a sum of terms in m and e.
+        """Return a lower bound of `tree` for all m >= `start`, as a sum of terms in m and e, where eps = scale·e.
 
-        Summands of `tree` that are proved to be at least 0 are left out if they would need another scale of eps. Raises
-        NotUniform if the rest is not such a sum, and OtherScale if it may become one with another scale.
+        Some summands of `tree` are such sums only with another scale. They are left out if they are proved to be at
+        least 0. Raises NotUniform if the rest is not such a sum, and OtherScale if it may become one with another
+        scale.
         """
         total: Summands = {}
         for term in summands_of(tree):

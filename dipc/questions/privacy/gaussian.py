@@ -246,9 +246,10 @@ class GaussianMechanism:
             yield k / t, ours, theirs
 
     def rho(self, square: Fraction, eps: Fraction) -> Ends:
-        """Return an enclosure of μ²/2 at `eps`, the least ρ of zCDP, for a move with this `square`.
+        """Return an enclosure of μ²/2 at `eps`, the least ρ of zCDP for one move of the inputs.
 
-        Both ends are equal if it is known exactly.
+        As in `mean`, μ is the distance of the laws of the outputs before and after the move. `square` is
+        (μ·unit/`eps`)², or (μ·unit)² if the deviations are fixed. Both ends are equal if μ²/2 is known exactly.
         """
         unit = (self.unit * self.unit).rational
         size = square / 2 if self.fixed else square * eps**2 / 2

@@ -75,14 +75,16 @@ class DeltaPiece(Record):
 
 @frozen
 class LeastDelta(PrivacyAnswer):
-    """The least delta for a budget, over `pairs` ordered pairs of inputs.
+    """The least delta for a budget, over the adjacent pairs of inputs that the answer covers.
 
     `budget` and the intervals `eps` are strings. `pieces` are the closed forms of the least delta in the order of eps;
     None if there are too many. `supremum` is an enclosure of its supremum over the intervals. The supremum is at
     `place`: an enclosed eps, or one of the words "0+", "inf" and "everywhere". `attained` is True if the least delta
-    attains its supremum, False if it only approaches it, and None if this is not known. `where` is a pair with a set of
-    outputs that needs the supremum; None for the supremum 0. If a single eps was given, `at` is (this eps, delta there,
-    delta's closed form or None).
+    attains its supremum, False if it only approaches it, and None if this is not known.
+
+    `where` is a pair of inputs with a set of outputs for which no delta below the supremum is enough; None for the
+    supremum 0. If a single eps was given, `at` is (this eps, delta there, delta's closed form or None); otherwise `at`
+    is None.
     """
 
     FIELDS = (
