@@ -64,6 +64,10 @@ class Case(Protocol):
         """
 
 
+def _unchanged(report: Report) -> Report:
+    return report
+
+
 class Source(ABC):
     """A question about one `program` for all eps of the `intervals`, as a list of cases.
 
@@ -93,7 +97,7 @@ class Source(ABC):
         self.stated = stated
         self.table = table
         #: Adds to the report that its rows represent more inputs, or are all inputs.
-        self.annotate: Callable[[Report], Report] = lambda report: report
+        self.annotate: Callable[[Report], Report] = _unchanged
         #: Whether an unproved case searches many inputs for one that refutes the claim, which is costly.
         self.searching = True
         #: The word for a case in messages: a "class" of inputs, or a "row" of a table.

@@ -177,7 +177,7 @@ def test_adaptive_runs_are_a_program() -> None:
     assert parts.check(budget="2*eps").verdict == whole.decide(parts.check(budget="2*eps").claim).verdict == "private"
     assert parts.check(budget="eps", delta="1/100").verdict == "not private"
     assert parts.renyi(2, at=1).value == whole.divergence(2, F(1)).value
-    with pytest.raises(ValueError, match="other inputs"):
+    with pytest.raises(ValueError, match="different inputs"):
         dipc.compose(
             dipc.load(RESPONSE),
             dipc.load(ABOVE.replace("x", "q")),
