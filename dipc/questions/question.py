@@ -67,11 +67,7 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
             if opened is not None:
                 from dipc.questions.every_number.all_numbers import AllNumbers
 
-                def by_inputs(instance: Program, claim: ClaimOptions) -> Source:
-                    each = Options(beta=claim.beta, alpha=claim.alpha, gamma=claim.gamma, eps=claim.eps)
-                    return question_of(instance, None, each)
-
-                return AllNumbers(program, *opened, options, by_inputs=by_inputs)
+                return AllNumbers(program, *opened, options, by_inputs=_about_every_input)
             every_input = question_about_all(with_clipped_inputs(program, options), options)
             betas = every_input.claim.lesser()
             # For integer distances beta need not be replaced by lesser functions.
@@ -131,6 +127,11 @@ def _row_source(program: Program, table: Table, options: ClaimOptions) -> Source
         )
 
     return _enclosed_source(program, options, table, about_rows)
+
+
+def _about_every_input(program: Program, claim: ClaimOptions) -> Source:
+    # A function of this module and not a local one, so that reports can be pickled.
+    return question_of(program, None, Options(beta=claim.beta, alpha=claim.alpha, gamma=claim.gamma, eps=claim.eps))
 
 
 def _enclosed_source(
