@@ -198,7 +198,9 @@ class StatementLowering:
                     place = self._place(statement.target)
                     self._elaborator.receive(statement.value, statement.target)
                     typed = self._elaborator.typed(statement.value)
-                    if place is not None and not self._store(place, typed, statement):
+                    if place is None:
+                        self._assume_array_assigned(statement)
+                    elif not self._store(place, typed, statement):
                         self._assume_assigned(place, statement.span)
                 case ast.Sample():
                     self._sample(statement)
@@ -426,6 +428,17 @@ class StatementLowering:
         if target.slots:
             self._emit(Store(target, Const(False), span))
 
+    def _assume_array_assigned(self, statement: ast.Assign | ast.Sample) -> None:
+        """Emit an assignment to an element of the array that `statement` writes at an index with a mistake.
+
+        The assignment follows what `statement` reads, so that reads of the array in `statement` itself are reported.
+        """
+        variable = self._elaborator.scope.symbols.get(statement.target.name)
+        if isinstance(variable, DeclaredVariable) and variable.low is not None:
+            least = Const(Fraction(variable.low))
+            whole = Reference(variable.name, variable.slots, statement.span, least, variable.low)
+            self._assume_assigned(whole, statement.span)
+
     def _sample(self, statement: ast.Sample) -> None:
         place = self._place(statement.target)
         if self._deterministic:
@@ -440,6 +453,8 @@ class StatementLowering:
             self._for_each_value(self._elaborator.concrete_reads(weighing(written.distribution)), written, place)
         elif place is not None:
             self._assume_assigned(place, statement.span)
+        if place is None:
+            self._assume_array_assigned(statement)
 
     def _without_ranges(self, statement: ast.Sample) -> ast.Sample | None:
         """Return `statement` with the sums in its rate or weights written out; None after reporting a mistake."""
@@ -541,10 +556,8 @@ class StatementLowering:
             )
         if variable.low is None:
             return None if variable.type is None else Reference(variable.name, variable.slots, expr.span)
-        whole = Reference(variable.name, variable.slots, expr.span, Const(Fraction(variable.low)), variable.low)
         place = self._elaborator.place(variable, expr, offset) if isinstance(expr, ast.Element) else None
         if place is None:
-            self._assume_assigned(whole, expr.span)
             return None
         slots, index = place
         if index is None:

@@ -395,6 +395,13 @@ STATEMENTS: dict[str, list[Case]] = {
         ("if b then exit; r0 <- 1 end; y <- ⟦r0⟧", [("E0303", "`r0` is read before it is assigned")]),
         ("while ⟦b0⟧ do n <- 1 end", [("E0303", "`b0` is read before it is assigned")]),
         ("n <- ⟦a0[1]⟧; a0[2] <- 1", [("E0303", "`a0[1]` is read before it is assigned")]),
+        (
+            "a0[⟦true⟧] <- choose {0: 1/2, 1: ⟦a0[1]⟧/2 + 1/4}; n <- a0[2]",
+            [
+                ("E0205", "an index must be a DOM number, but `true` is a truth value"),
+                ("E0303", "`a0[1]` is read before it is assigned"),
+            ],
+        ),
         ("n <- ⟦a0[n]⟧", [("E0303", "`a0` is read before any of its elements is assigned")]),
         ("a0[⟦n0⟧] <- 1", [("E0303", "`n0` is read before it is assigned")]),
         ("y <- ⟦n0⟧*r", [("E0303", "`n0` is read before it is assigned")]),
