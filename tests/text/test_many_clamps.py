@@ -22,7 +22,7 @@ def clamp(value: Fraction) -> Fraction:
 #: An expression of the inputs, and its value.
 EXPRESSIONS: list[tuple[str, Callable[[Sequence[Fraction]], Fraction]]] = [
     ("sum(i in 1..n : min(max(q[i], 0), 10))", lambda q: sum(map(clamp, q), Fraction(0))),
-    ("-sum(k in 2..n : abs(q[k] - q[k - 1])) + 1", lambda q: 1 - sum(abs(q[k] - q[k - 1]) for k in range(1, 6))),
+    ("-sum(k in 2..n : abs(q[k] - q[k - 1])) + 1", lambda q: 1 - sum(abs(q[k] - q[k - 1]) for k in range(1, 5))),
     (
         "sum(i in 1..2 : sum(k in 1..i : min(max(q[k], 0), 10) + i*abs(q[3])))",
         lambda q: 2 * clamp(q[0]) + clamp(q[1]) + 5 * abs(q[2]),
