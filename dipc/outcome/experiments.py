@@ -9,7 +9,7 @@ from fractions import Fraction
 from dipc.algebra.numbers import decimal, exact_text
 from dipc.auditing import Audit
 from dipc.outcome.outcome import ExitStatus, Grid, Line, Outcome, ReportBlock, Tone, Verbatim, section
-from dipc.outcome.words import assignment_text, count, enclosed_text, place_of_runs, rational, shown
+from dipc.outcome.words import all_counted, assignment_text, count, enclosed_text, place_of_runs, rational, shown
 from dipc.simulation.compare import Agreement, ComparedEvent, ComparedTally, estimates
 from dipc.simulation.conform import Conformance
 from dipc.simulation.runs import Tally
@@ -58,7 +58,7 @@ def interrupted(tally: Tally, total: int, confidence: Fraction) -> Outcome:
 
 def _simulation_parts(comparison: ComparedTally) -> Iterator[ReportBlock]:
     tally, rows = comparison.tally, _chosen(comparison.rows)
-    together = "" if len(comparison.rows) == 1 else f", {_every(len(comparison.rows))} together"
+    together = "" if len(comparison.rows) == 1 else f", {all_counted(len(comparison.rows))} together"
     try:
         confidence = decimal(comparison.confidence)
     except ValueError:
@@ -141,10 +141,6 @@ def _output(row: ComparedEvent) -> str:
 _MOST_CELLS = 24
 
 
-def _every(number: int) -> str:
-    return "both" if number == 2 else f"all {number}"
-
-
 def conformance_line(comparison: Conformance) -> str:
     """Return one sentence about `comparison`, which compares observed outputs with an exact distribution."""
     wrong = sum(_is_wrong(cell) for cell in comparison.cells)
@@ -152,7 +148,7 @@ def conformance_line(comparison: Conformance) -> str:
         case Agreement.MATCH:
             if len(comparison.cells) == 1:
                 return "conforms: the exact probability lies in its interval"
-            every = _every(len(comparison.cells))
+            every = all_counted(len(comparison.cells))
             return f"conforms: {every} exact probabilities lie in their intervals"
         case Agreement.MISMATCH if wrong:
             return f"DEVIATES: {wrong} of {len(comparison.cells)} exact probabilities lie outside of their intervals"

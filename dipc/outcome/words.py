@@ -271,9 +271,12 @@ def all_or_both(number: int) -> str:
 
 def every_one(number: int, what: str) -> str:
     """Return all of `number` things with the noun `what`: `1 row`, `both rows`, `all 3 rows`."""
-    if number == 2:
-        return f"both {plural(what)}"
-    return f"{'all ' if number > 1 else ''}{count(number, what)}"
+    return count(number, what) if number < 2 else f"{all_counted(number)} {plural(what)}"
+
+
+def all_counted(number: int) -> str:
+    """Return the word or words before a noun that mean all of `number` >= 2 things: `both`, `all 3`."""
+    return "both" if number == 2 else f"all {number}"
 
 
 def s(number: int) -> str:
