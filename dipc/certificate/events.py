@@ -10,7 +10,7 @@ from typing import Any
 
 from dipc.verifier.normal import Enclosed, Hub, star_order
 from dipc.verifier.reals import UNIT, Number
-from dipc.verifier.summed import Branch, Summed
+from dipc.verifier.summed import Summed
 from dipc.verifier.trees import Center, Form, Spread, Tree
 
 
@@ -46,10 +46,10 @@ def _center_data(center: Center) -> list[Any]:
 
 def summed_data(event: Summed) -> dict[str, Any]:
     """Return `event`, about sums of integer noises along a tree, as JSON data."""
-    return {"values": _branch_data(event.root)}
+    return {"values": _branch_data(event)}
 
 
-def _branch_data(branch: Branch) -> list[Any]:
+def _branch_data(branch: Summed) -> list[Any]:
     noises = []
     for mass, c in branch.noises:
         kind = "discrete-laplace" if mass.laplace else "discrete-normal"

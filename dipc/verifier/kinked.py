@@ -17,7 +17,7 @@ from dipc.verifier.reading import NotDerived
 from dipc.verifier.reals import root_around
 from dipc.verifier.signs import growth_bits
 from dipc.verifier.taylor import MOST_GROWTH, Expansion, Series, root_ends
-from dipc.verifier.trees import NearLeaf, Spread, Tree
+from dipc.verifier.trees import Leaf, Leaves, Spread, Tree
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -40,7 +40,7 @@ def series(tree: Tree, cell: Expansion) -> Series:
     for piece in pieces:
         accuracy = cell.accuracy + 2 + len(pieces).bit_length()
         for alpha, beta, weight in piece.nodes(cell.middle + cell.radius, accuracy):
-            factors = [cell.power(_leaf_probability(leaf, alpha, beta, cell), leaf.count) for leaf in piece.leaves]
+            factors = [cell.power(_leaf_probability(leaf, alpha, beta, cell), count) for leaf, count in piece.leaves]
             factors += [_density(tree.root.spread, alpha, beta, cell), *[cell.eps] * piece.is_finite]
             total = cell.plus(total, cell.scaled(cell.product(factors), weight))
     return total
@@ -60,20 +60,21 @@ def _normal(spread: Spread, alpha: Fraction, beta: Fraction, cell: Expansion, *,
     return cell.normal(alpha + beta * cell.middle, beta * cell.radius, spread.size, _ZERO, density=density)
 
 
-def _leaf_probability(leaf: NearLeaf, alpha: Fraction, beta: Fraction, cell: Expansion) -> Series:
+def _leaf_probability(leaf: Leaf, alpha: Fraction, beta: Fraction, cell: Expansion) -> Series:
     """Return the probability that all bounds of `leaf` hold if its center has the value `alpha` + `beta`·eps.
 
     The result is a Taylor polynomial on `cell`.
     """
     sides = []
-    for (a, _, d), positive in zip(leaf.forms, leaf.positive, strict=True):
+    for a, _, d in leaf.forms:
         start, slope = a * alpha, a * beta + d
         if not leaf.spread.laplace:
             sides.append(_normal(leaf.spread, start, slope, cell, density=False))
             continue
-        sign = 1 if positive else -1
+        # On a piece the bound has one sign, so neither number is positive while the other is negative.
+        sign = -1 if min(start, slope) < 0 else 1
         tail = cell.scaled(cell.falling(leaf.spread.size, sign * start, sign * slope), Fraction(-sign, 2))
-        sides.append(cell.plus(tail, cell.constant((positive << cell.bits,) * 2)))
+        sides.append(cell.plus(tail, cell.constant(((sign > 0) << cell.bits,) * 2)))
     return cell.all(sides)
 
 
@@ -106,7 +107,9 @@ def _pieces(tree: Tree) -> list[_Piece]:
     if len(ends) > MOST_PIECES:
         raise NotDerived(f"comparisons of Gaussian noise fall into more than {MOST_PIECES} pieces")
     pieces: list[_Piece] = []
-    for low, high, leaves in root.stretches(ends, [_ZERO] if root.spread.laplace else [], _ZERO):
+    # The density or tail of Laplace noise has a kink where its argument is 0.
+    kinks = {-d / a for leaf, _ in root.leaves if leaf.spread.laplace for a, _, d in leaf.forms if a}
+    for low, high, leaves in root.stretches(ends, kinks | {_ZERO} if root.spread.laplace else kinks, _ZERO):
         halves = [(None, _ZERO), (_ZERO, None)] if low is None and high is None else [(low, high)]
         pieces += [_Piece(root.spread, start, end, leaves) for start, end in halves]
     return pieces
@@ -116,14 +119,14 @@ def _pieces(tree: Tree) -> list[_Piece]:
 class _Piece:
     """An interval of u, from `low` to `high`, on which the integrand at the center t = u·eps is smooth.
 
-    At most one end is infinite (None). `center` is the law of the center, and `leaves` are its leaves on the interval:
-    as `NearLeaf` explains, each keeps only its nearest bound on each side.
+    At most one end is infinite (None). `center` is the law of the center, and `leaves` are its leaves on the interval,
+    each with its nearest bounds alone.
     """
 
     center: Spread
     low: Fraction | None
     high: Fraction | None
-    leaves: tuple[NearLeaf, ...]
+    leaves: Leaves
 
     @property
     def is_finite(self) -> bool:
@@ -136,7 +139,7 @@ class _Piece:
         The product has an exponential for each density and each probability of a tail in the integrand. The bound also
         holds at complex arguments.
         """
-        return sum(leaf.count * (len(leaf.forms) - 1 + leaf.spread.laplace) for leaf in self.leaves)
+        return sum(count * (len(leaf.forms) - 1 + leaf.spread.laplace) for leaf, count in self.leaves)
 
     @property
     def peak(self) -> Fraction:
@@ -152,7 +155,7 @@ class _Piece:
         of the center is |u|. If `u` is None, the s of a leaf is the greatest |a| instead, and that of the center is 1.
         """
         squares = rates = _ZERO
-        factors = [(leaf.spread, leaf.forms, leaf.count) for leaf in self.leaves]
+        factors = [(leaf.spread, leaf.forms, count) for leaf, count in self.leaves]
         for spread, forms, count in [(self.center, ((_ONE, _ZERO, _ZERO),), 1), *factors]:
             most = max(abs(a if u is None else a * u + d) for a, _, d in forms)
             if spread.laplace:

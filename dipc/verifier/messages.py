@@ -7,7 +7,7 @@ is a sum with the weights of `half_weight`. FORMAT.md states and proves the erro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -18,7 +18,7 @@ from dipc.verifier.reading import NotDerived
 from dipc.verifier.reals import root_around
 from dipc.verifier.signs import Pair, decay_bits, growth_bits
 from dipc.verifier.taylor import MOST_GROWTH, Expansion, Series, pi_ends, root_ends
-from dipc.verifier.trees import Center, Form, NearLeaf, Spread, Tree, number_between
+from dipc.verifier.trees import Center, Form, Leaf, Leaves, Spread, Tree, number_between
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -80,46 +80,22 @@ def _most_scale(tree: Tree) -> Fraction:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ends:
-    """The points at which the integral over a center with the value t is cut into integrals over half-lines.
-
-    The fixed points are t = u·eps for each u in `still`. The others move with x, the value of the center's parent: they
-    are t = x - u·eps for each u in `moving`.
-    """
-
-    still: tuple[Fraction, ...]
-    moving: tuple[Fraction, ...]
-
-    def moves(self, slope: Fraction, above: Fraction) -> list[Fraction]:
-        """Return the offsets w of the grids of nodes t = k·h + w·eps of a center, for all integers k.
-
-        There is one offset for each point at which the integral is cut, so that this point is itself a node. `above` is
-        the offset of the parent's nodes. If the integral is not cut, the only offset is `slope`·`above`, where `slope`
-        times the parent's value is the mean of the center.
-        """
-        return [*self.still, *(above - u for u in self.moving)] or [slope * above]
-
-    @property
-    def integrals(self) -> int:
-        """The greatest number of integrals over half-lines that add up to the message of the center."""
-        return max(1, 2 * (len(self.still) + len(self.moving)))
-
-
-@dataclass(frozen=True, slots=True)
 class _Plan:
     """The centers of a tree, parents first, with everything for lemma N1 that does not depend on eps.
 
-    For each center, `parents` has the index of its parent (-1 at the root), and `ends` the points at which its integral
-    is cut. `moves` has the pairs (offset w of its nodes, offset of its parent's nodes). `curvatures` has a sum of a²/v
-    over the normal laws in the integrand: v is the variance, and a the change of the law's argument as the center grows
-    by 1. If the imaginary part of eps is at most ν, the quadrature sum is at most 2^`bits`·e^{ν²·`spread`/2}.
+    For each center, `parents` has the index of its parent (-1 at the root). With the values t of the center and x of
+    its parent, the integral over t is cut at t = u·eps for each u in `still`, and at t = x - u·eps for each u in
+    `moving`. `moves` has the pairs (offset w of its nodes, offset of its parent's nodes). `curvatures` has a sum of
+    a²/v over the normal laws in the integrand: v is the variance, and a the change of the law's argument as the center
+    grows by 1. If the imaginary part of eps is at most ν, the quadrature sum is at most 2^`bits`·e^{ν²·`spread`/2}.
     """
 
-    centers: tuple[Center, ...]
-    parents: tuple[int, ...]
-    ends: tuple[_Ends, ...]
-    moves: tuple[frozenset[tuple[Fraction, Fraction]], ...]
-    curvatures: tuple[Fraction, ...]
+    centers: Sequence[Center]
+    parents: Sequence[int]
+    still: Sequence[Sequence[Fraction]]
+    moving: Sequence[Sequence[Fraction]]
+    moves: Sequence[frozenset[tuple[Fraction, Fraction]]]
+    curvatures: Sequence[Fraction]
     bits: int
     spread: Fraction
 
@@ -130,16 +106,18 @@ class _Plan:
         for number, center in enumerate(centers):
             centers += center.below
             parents += [number] * len(center.below)
-        ends = _cut(centers, parents)
+        still, moving = _cut(centers, parents)
         moves: list[frozenset[tuple[Fraction, Fraction]]] = []
-        for center, parent, each in zip(centers, parents, ends, strict=True):
+        for number, (center, parent) in enumerate(zip(centers, parents, strict=True)):
             above = {w for w, _ in moves[parent]} if moves else {_ZERO}
-            moves.append(frozenset((w, x) for x in above for w in each.moves(center.slope, x)))
+            # Each point at which the integral is cut is itself a node.
+            offsets = ((w, x) for x in above for w in [*still[number], *(x - u for u in moving[number])])
+            moves.append(frozenset(offsets) or frozenset((center.slope * x, x) for x in above))
             if len(moves[-1]) > MOST_ENDS:
                 raise NotDerived(f"comparisons of Gaussian noise fall into more than {MOST_ENDS} pieces")
         curvatures = [_ZERO] * len(centers)
         handed = [_ZERO] * len(centers)
-        spread = _ZERO
+        spread, bits = _ZERO, 0
         for number in reversed(range(len(centers))):
             center = centers[number]
             factors = _factors(center)
@@ -149,18 +127,14 @@ class _Plan:
             )
             curvatures[number] = mine + handed[number]
             if number:
-                moved = both + handed[number] if ends[number].moving else _ZERO
-                handed[parents[number]] += max(parents_own, moved)
+                handed[parents[number]] += max(parents_own, both + handed[number] if moving[number] else _ZERO)
             for forms, weight in factors:
                 spread += weight * max((d + a * w + b * x) ** 2 for a, b, d in forms for w, x in moves[number])
-        bits = sum(
-            1
-            + bool(e.still or e.moving)
-            + (e.integrals - 1).bit_length()
-            + sum(n for leaf, n in c.leaves if leaf.upper)
-            for c, e in zip(centers, ends, strict=True)
-        )
-        return _Plan(tuple(centers), tuple(parents), tuple(ends), tuple(moves), tuple(curvatures), bits, spread)
+            # Each cut separates two integrals over half-lines.
+            cuts = len(still[number]) + len(moving[number])
+            bits += 1 + (1 + (2 * cuts - 1).bit_length() if cuts else 0)
+            bits += sum(count for leaf, count in center.leaves if leaf.upper)
+        return _Plan(centers, parents, still, moving, moves, curvatures, bits, spread)
 
     def accuracy(self, wanted: int) -> int:
         """Return the accuracy of each center's integrals, in bits, with which the sum has the accuracy `wanted`."""
@@ -172,20 +146,21 @@ class _Plan:
         Raises NotDerived if the standard deviations of Gaussian noises differ too much from each other.
         """
         steps: list[Fraction] = []
-        for center, ends, curvature in zip(self.centers, self.ends, self.curvatures, strict=True):
+        turns: list[Fraction] = []
+        for center, still, moving, curvature in zip(
+            self.centers, self.still, self.moving, self.curvatures, strict=True
+        ):
             # 2π² > 19.73, and a quarter of it for half a line.
-            turn = Fraction(1973, 400 if ends.still or ends.moving else 100) / curvature
-            step = _root_below(turn / (Fraction(7, 10) * (accuracy + 1)))
+            turns.append(Fraction(1973, 400 if still or moving else 100) / curvature)
+            step = _root_below(turns[-1] / (Fraction(7, 10) * (accuracy + 1)))
             steps.append(min(step, _root_below(6 * center.spread.size)))
         for numbers in (range(1, len(steps)), range(len(steps) - 1, 0, -1), range(1, len(steps))):
             for number in numbers:
-                if self.ends[number].moving:
+                if self.moving[number]:
                     # An end that moves with the parent is a place of both.
                     steps[number] = steps[self.parents[number]] = min(steps[number], steps[self.parents[number]])
-        for step, ends, curvature in zip(steps, self.ends, self.curvatures, strict=True):
-            turn = Fraction(1973, 400 if ends.still or ends.moving else 100) / curvature
-            if not step or decay_bits(turn / step**2) < accuracy:
-                raise NotDerived("the standard deviations of Gaussian noises differ too much")
+        if any(not step or decay_bits(turn / step**2) < accuracy for step, turn in zip(steps, turns, strict=True)):
+            raise NotDerived("the standard deviations of Gaussian noises differ too much")
         return steps
 
 
@@ -199,16 +174,16 @@ def _factors(center: Center) -> list[tuple[Sequence[Form], Fraction]]:
     return result + [(leaf.forms, count / leaf.spread.size) for leaf, count in center.leaves]
 
 
-def _cut(centers: Sequence[Center], parents: Sequence[int]) -> list[_Ends]:
-    """Return, for each of `centers`, the points at which its integral is cut; `parents` has their parents' indices.
+def _cut(centers: Sequence[Center], parents: Sequence[int]) -> tuple[list[list[Fraction]], list[list[Fraction]]]:
+    """Return the points at which the integrals over `centers` are cut, as `still` and `moving` of `_Plan`.
 
-    A point must be fixed, or move exactly as the parent's value does. Raises NotDerived for other points, and if there
-    are too many points.
+    `parents` has the indices of their parents. A point must be fixed, or move exactly as the parent's value does.
+    Raises NotDerived for other points, and if there are too many points.
     """
     handed: list[set[Fraction]] = [set() for _ in centers]
-    result: list[_Ends] = []
+    moved: list[set[Fraction]] = [set() for _ in centers]
     for number in reversed(range(len(centers))):
-        still, moving, above = handed[number], set[Fraction](), set[Fraction]()
+        still, moving, above = handed[number], moved[number], set[Fraction]()
         for a, b, d in centers[number].edges:
             if a and b and a != -b:
                 raise NotDerived(
@@ -227,8 +202,7 @@ def _cut(centers: Sequence[Center], parents: Sequence[int]) -> list[_Ends]:
             handed[parents[number]] |= above | {u + v for u in still for v in moving}
         elif moving or above or centers[0].slope:
             raise NotDerived("the first center must not have a parent")
-        result.append(_Ends(tuple(sorted(still)), tuple(sorted(moving))))
-    return result[::-1]
+    return list(map(sorted, handed)), list(map(sorted, moved))
 
 
 def _root_below(x: Fraction) -> Fraction:
@@ -294,26 +268,8 @@ def half_weight(n: int, bits: int) -> Pair:
 # === sums ======================================================================================
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """The values of one factor of the integrand at the nodes of a center and of its parent.
-
-    The nodes of the center are t = k·h + w·eps for integers k, and those of the parent x = j·h' + w'·eps for integers
-    j. The argument of the factor is a linear form of t, x and eps, where eps is expanded around its middle as middle +
-    radius·u. The argument equals (`first`·k + `second`·j)·`unit` + `start` + `slope`·u, with an error of at most
-    `away`. `known` has the values by the integer `first`·k + `second`·j. The factor is the normal distribution function
-    with this `variance`, or its density if `density`.
-    """
-
-    known: dict[int, Series]
-    unit: Fraction
-    first: int
-    second: int
-    start: Fraction
-    slope: Fraction
-    away: Fraction
-    variance: Fraction
-    density: bool
+#: A factor of the integrand over a center, as a function of the node of the center and that of its parent.
+_Factor = Callable[[int, int], Series]
 
 
 class _Sum:
@@ -366,11 +322,11 @@ class _Sum:
         key = number, above, u
         if key in self._known:
             return self._known[key]
-        center, ends = self._plan.centers[number], self._plan.ends[number]
+        center, still = self._plan.centers[number], self._plan.still[number]
         total = [Series([0] * self._cell.terms, 0)] * len(self._places(self._plan.parents[number], above))
-        cuts = {v: (False, v) for v in ends.still} | {u - v: (True, v) for v in ends.moving}
-        for low, high, near in center.stretches(cuts, ends.still, u):
-            piece = sum(v < number_between(low, high) for v in ends.still)
+        cuts = {v: (False, v) for v in still} | {u - v: (True, v) for v in self._plan.moving[number]}
+        for low, high, near in center.stretches(cuts, still, u):
+            piece = sum(v < number_between(low, high) for v in still)
             start, end = low if low is None else cuts[low], high if high is None else cuts[high]
             # The integral below the upper end minus that below the lower end, or the integral above the lower end.
             sides: list[tuple[tuple[bool, Fraction] | None, int, int]] = [(end, 1, -1)] if end else []
@@ -378,12 +334,7 @@ class _Sum:
                 sides.append((start, -1, -1) if end else (start, 1, 1))
             for cut, sign, side in sides or [(None, 1, 0)]:
                 part = self._integral(number, above, (near, piece), cut, side)
-                total = [
-                    Series(
-                        [a + sign * b for a, b in zip(x.coefficients, y.coefficients, strict=True)], x.error + y.error
-                    )
-                    for x, y in zip(total, part, strict=True)
-                ]
+                total = list(map(self._cell.plus if sign > 0 else self._cell.minus, total, part))
         self._known[key] = total
         return total
 
@@ -391,7 +342,7 @@ class _Sum:
         self,
         number: int,
         above: Fraction,
-        stretch: tuple[tuple[NearLeaf, ...], int],
+        stretch: tuple[Leaves, int],
         cut: tuple[bool, Fraction] | None,
         side: int,
     ) -> list[Series]:
@@ -406,29 +357,25 @@ class _Sum:
         `stretch` describes the part where this formula holds: (the leaves with their nearest bounds on this part, the
         number of fixed cuts below it).
         """
-        cell, center, ends = self._cell, self._plan.centers[number], self._plan.ends[number]
+        cell, center, still = self._cell, self._plan.centers[number], self._plan.still[number]
         moving = cut is not None and cut[0]
-        move = ends.moves(center.slope, above)[0]
-        if cut is not None:
-            move = above - cut[1] if moving else cut[1]
+        move = center.slope * above if cut is None else above - cut[1] if moving else cut[1]
         mine, theirs = self._places(number, move), self._places(self._plan.parents[number], above)
         step = self._steps[number]
-        factors = [([self._table(number, (_ONE, -center.slope, _ZERO), (move, above), center.spread, density=True)], 1)]
-        for leaf in stretch[0]:
-            tables = [self._table(number, form, (move, above), leaf.spread, density=False) for form in leaf.forms]
-            factors.append((tables, leaf.count))
-        alone = [each for each in factors if not any(table.second for table in each[0])]
-        paired = [each for each in factors if any(table.second for table in each[0])]
-        # The step over the deviation, a factor that `_factor` leaves out of the density.
+        density = self._table(number, (_ONE, -center.slope, _ZERO), (move, above), center.spread, density=True)
+        alone, paired = ([], [density]) if center.slope else ([density], [])
+        for leaf, count in stretch[0]:
+            depends = any(b for _, b, _ in leaf.forms)
+            (paired if depends else alone).append(self._leaf_probability(number, leaf, (move, above), count))
+        # The step over the deviation, a factor that is left out of the density.
         low, high = root_ends(step * step / center.spread.size, cell.bits + 8)
         width = cell.constant((low >> 8, -(-high >> 8)))
-        borders = [None, *ends.still, None]
+        borders = [None, *still, None]
         inner = number_between(borders[stretch[1]], borders[stretch[1] + 1])
         below = [self._message(c, move, inner) for c, parent in enumerate(self._plan.parents) if parent == number]
         values = []
         for index, k in enumerate(mine):
-            own = [self._factor(tables, count, k, 0) for tables, count in alone]
-            values.append(cell.product([*own, *(message[index] for message in below)]))
+            values.append(cell.product([*(factor(k, 0) for factor in alone), *(message[index] for message in below)]))
         weights: list[Pair] | None = None
         if not moving:
             weights = None if cut is None else [half_weight(side * k, cell.bits) for k in mine]
@@ -439,7 +386,7 @@ class _Sum:
             if moving:
                 weights = [half_weight(side * (k - j), cell.bits) for k in mine]
             products = [
-                cell.product([value, *(self._factor(tables, count, k, j) for tables, count in paired)])
+                cell.product([value, *(factor(k, j) for factor in paired)])
                 for k, value in zip(mine, values, strict=True)
             ]
             result.append(cell.times(width, self._weighted(products, weights)))
@@ -457,34 +404,46 @@ class _Sum:
         blurred = sum(value.size * (high - low) for value, (low, high) in zip(values, weights, strict=True))
         return Series(coefficients, error + (error >> 3) + (blurred >> cell.bits) + cell.terms + 2)
 
+    def _leaf_probability(self, number: int, leaf: Leaf, moves: tuple[Fraction, Fraction], count: int) -> _Factor:
+        """Return the probability that `count` values meet all bounds of `leaf`, at nodes as in `_table`."""
+        if len(leaf.forms) == 1:
+            return self._table(number, leaf.forms[0], moves, leaf.spread, count)
+        tables = [self._table(number, form, moves, leaf.spread) for form in leaf.forms]
+        return lambda k, j: self._cell.power(self._cell.all([table(k, j) for table in tables]), count)
+
     def _table(
-        self, number: int, form: Form, moves: tuple[Fraction, Fraction], spread: Spread, *, density: bool
-    ) -> _Table:
-        parent = self._plan.parents[number]
+        self,
+        number: int,
+        form: Form,
+        moves: tuple[Fraction, Fraction],
+        spread: Spread,
+        count: int = 1,
+        *,
+        density: bool = False,
+    ) -> _Factor:
+        """Return the probability that `count` normal values are at most `form`, as a function of nodes (k, j).
+
+        Node k of the center with this `number` is t = k·h + w·eps, and node j of its parent x = j·h' + w'·eps, where
+        `moves` is (w, w'). The values have the law `spread`. With `density`, the result is the density of this law
+        instead, without the factor 1/√v for the variance v. Equal arguments are computed once.
+        """
+        parent, cell = self._plan.parents[number], self._cell
         a, b = form[0] * self._steps[number], form[1] * (self._steps[parent] if number else _ONE)
         below = lcm(a.denominator, b.denominator)
         unit = Fraction(gcd(int(a * below), int(b * below)), below) or _ONE
-        (low, high), cell = self._scale, self._cell
+        first, second = int(a / unit), int(b / unit)
+        # The form is (first·k + second·j)·unit + start + slope·u, with an error of at most `away`.
+        low, high = self._scale
         off = form[2] + form[0] * moves[0] + form[1] * moves[1]
-        away, off = abs(off) * (cell.middle + cell.radius) * (high - low), off * low
-        start, slope = off * cell.middle, off * cell.radius
-        return _Table({}, unit, int(a / unit), int(b / unit), start, slope, away, spread.size, density)
+        away = abs(off) * (cell.middle + cell.radius) * (high - low)
+        start, slope = off * low * cell.middle, off * low * cell.radius
+        known: dict[int, Series] = {}
 
-    def _factor(self, tables: Sequence[_Table], count: int, k: int, j: int) -> Series:
-        """Return a factor of the integrand at node `k` of the center and node `j` of its parent.
+        def value(k: int, j: int) -> Series:
+            key = first * k + second * j
+            if key not in known:
+                series = cell.normal(key * unit + start, slope, spread.size, away, density=density)
+                known[key] = cell.power(series, count)
+            return known[key]
 
-        For a leaf, `tables` has a table for each of its bounds, and the leaf's probability is taken to the power
-        `count`. For the center's density, `tables` has one table, and the factor 1/√v, with the variance v, is left
-        out.
-        """
-        cell, result = self._cell, []
-        for table in tables:
-            key = table.first * k + table.second * j
-            if key not in table.known:
-                start = key * table.unit + table.start
-                series = cell.normal(start, table.slope, table.variance, table.away, density=table.density)
-                table.known[key] = cell.power(series, count) if count > 1 and len(tables) == 1 else series
-            result.append(table.known[key])
-        if len(result) == 1:
-            return result[0]
-        return cell.power(cell.all(result), count)
+        return value

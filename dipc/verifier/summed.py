@@ -92,8 +92,7 @@ class Mass:
         one = cell.constant((1 << cell.bits,) * 2)
         if self.laplace:
             z = cell.exponential(-self.size)
-            less = Series([-c for c in z.coefficients], z.error)
-            front = cell.times(cell.plus(one, less), cell.inverse(cell.plus(one, z)))
+            front = cell.times(cell.minus(one, z), cell.inverse(cell.plus(one, z)))
             return list(accumulate([z] * reach, cell.times, initial=front))
         eps, moved = (_ONE, _ZERO) if self.fixed else (cell.middle, cell.radius)
         low, high = self.square.inverse.root.ends(cell.bits + 32)
@@ -106,30 +105,24 @@ class Mass:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Branch:
-    """A value of a tree: the sum of multiples of independent noises, with the values below it.
+class Summed:
+    """A tree of sums of integer noises, and the event that all its values are within their limits.
 
-    `noises` has each law with its factor, and `limits` the half-spaces over this value and its parent. `branches` has
-    each branch below with the number of times that it occurs.
+    The value at the root is a sum of multiples of independent `noises`, each law with its factor. `limits` has the
+    half-spaces over this value and its parent, and `branches` each tree below it with the number of times that it
+    occurs.
     """
 
     noises: tuple[tuple[Mass, int], ...]
     limits: tuple[Limit, ...]
-    branches: tuple[tuple[Branch, int], ...]
+    branches: tuple[tuple[Summed, int], ...]
 
     @property
-    def everything(self) -> Iterator[tuple[Branch, int]]:
-        """The branch itself and all values below it, each with its count."""
+    def everything(self) -> Iterator[tuple[Summed, int]]:
+        """The tree itself and all trees below it, each with its count."""
         yield self, 1
         for branch, count in self.branches:
             yield from ((below, count * times) for below, times in branch.everything)
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Summed:
-    """The event that all values of a tree, sums of integer noises, are within their limits."""
-
-    root: Branch
 
     @property
     def fixed(self) -> bool:
@@ -142,7 +135,7 @@ class Summed:
 
     @property
     def _noises(self) -> Iterator[tuple[Mass, int]]:
-        for branch, count in self.root.everything:
+        for branch, count in self.everything:
             yield from ((mass, count) for mass, _ in branch.noises)
 
     @property
@@ -181,7 +174,7 @@ class Summed:
         rows: list[tuple[tuple[tuple[int, int], ...], Fraction]] = []
         apart: list[Fraction] = []
 
-        def add(branch: Branch, above: Sequence[tuple[int, int]]) -> None:
+        def add(branch: Summed, above: Sequence[tuple[int, int]]) -> None:
             mine = []
             for mass, c in branch.noises:
                 mine.append((len(laws), c))
@@ -194,10 +187,8 @@ class Summed:
                 for _ in range(count):
                     add(below, mine)
 
-        add(self.root, ())
+        add(self, ())
         return laws, rows
-
-    # --- its value ------------------------------------------------------------------------------------
 
     def disk_bits(self, middle: Fraction, disk: Fraction) -> int | None:
         """Return an n such that the sum of `series` is at most 2^n for complex eps with |eps - `middle`| <= `disk`.
@@ -223,7 +214,7 @@ class Summed:
         reach = {mass: mass.reach(least, wanted, on_disk=bool(cell.radius)) for mass, _ in self._noises}
         # A sum takes the number of values of one noise times that of all noises before it.
         sizes = 0
-        for branch, _ in self.root.everything:
+        for branch, _ in self.everything:
             before = 1
             for mass, c in branch.noises:
                 sizes += (2 * reach[mass] + 1) * (max(1, before))
@@ -231,59 +222,55 @@ class Summed:
             sizes += before
         if sizes > MOST_VALUES:
             raise NotDerived(f"a sum over discrete Gaussian noise has more than {MOST_VALUES} terms")
-        return _Evaluation(cell, {mass: mass.masses(cell, k) for mass, k in reach.items()}).total(self.root)
-
-
-@dataclass(frozen=True)
-class _Evaluation:
-    """A computation of sums over a tree on `cell`; `masses` has the probabilities of 0, 1, 2, … by each law."""
-
-    cell: Expansion
-    masses: Mapping[Mass, Sequence[Series]]
-
-    def total(self, root: Branch) -> Series:
-        values = self._values(root)
+        values = _values(self, cell, {mass: mass.masses(cell, k) for mass, k in reach.items()})
         most = len(values) // 2
-        low, high = _range_within_limits(root.limits, 0, most)
-        return self.cell.sum(values[low + most : high + most + 1])
+        low, high = _range_within_limits(self.limits, 0, most)
+        return cell.sum(values[low + most : high + most + 1])
 
-    def _values(self, branch: Branch) -> list[Series]:
-        """Return the probabilities of the values of `branch` with all branches below it within limits.
 
-        The list has a probability for each integer value, from the least possible one to the greatest. The event is
-        that `branch` has this value, and that the values of all branches below it are within their limits.
-        """
-        values = self._law(branch.noises)
-        most = len(values) // 2
-        low, high = _range_within_limits([limit for limit in branch.limits if not limit[1]], 0, most)
-        for below, count in branch.branches:
-            theirs = self._values(below)
-            reach = len(theirs) // 2
-            zero = self.cell.constant((0, 0))
-            # The sums up to each value; the error of a difference is that of its own terms.
-            sums = list(accumulate(theirs, self.cell.plus, initial=zero))
-            for value in range(low, high + 1):
-                first, last = _range_within_limits(below.limits, value, reach)
-                given = _difference(sums[first + reach], sums[last + reach + 1]) if first <= last else zero
-                values[value + most] = self.cell.times(values[value + most], self.cell.power(given, count))
-        return values
+def _values(branch: Summed, cell: Expansion, masses: Mapping[Mass, Sequence[Series]]) -> list[Series]:
+    """Return the probabilities on `cell` of the values of `branch` with all branches below it within limits.
 
-    def _law(self, noises: Sequence[tuple[Mass, int]]) -> list[Series]:
-        total: list[Series] = []
-        for mass, c in noises:
-            half = self.masses[mass]
-            spread = len(half) - 1
-            if not total and abs(c) == 1:
-                total = [*reversed(half[1:]), *half]
-                continue
-            total = total or [self.cell.constant((1 << self.cell.bits,) * 2)]
-            most = len(total) // 2
-            products: list[list[Series]] = [[] for _ in range(2 * (most + abs(c) * spread) + 1)]
-            for k in range(-spread, spread + 1):
-                for index, value in enumerate(total, start=(k + spread) * abs(c)):
-                    products[index].append(self.cell.times(value, half[abs(k)]))
-            total = [self.cell.sum(each) for each in products]
-        return total
+    The list has a probability for each integer value, from the least possible one to the greatest. The event is that
+    `branch` has this value, and that the values of all branches below it are within their limits. `masses` has the
+    probabilities of 0, 1, 2, … by each law.
+    """
+    values = _law(branch.noises, cell, masses)
+    most = len(values) // 2
+    low, high = _range_within_limits([limit for limit in branch.limits if not limit[1]], 0, most)
+    for below, count in branch.branches:
+        theirs = _values(below, cell, masses)
+        reach = len(theirs) // 2
+        zero = cell.constant((0, 0))
+        # The sums up to each value; the error of a difference is that of its own terms.
+        sums = list(accumulate(theirs, cell.plus, initial=zero))
+        for value in range(low, high + 1):
+            first, last = _range_within_limits(below.limits, value, reach)
+            given = _difference(sums[first + reach], sums[last + reach + 1]) if first <= last else zero
+            values[value + most] = cell.times(values[value + most], cell.power(given, count))
+    return values
+
+
+def _law(noises: Sequence[tuple[Mass, int]], cell: Expansion, masses: Mapping[Mass, Sequence[Series]]) -> list[Series]:
+    """Return the probabilities on `cell` of the values of Σ c·N, from the least one, over (law of N, c) in `noises`.
+
+    `masses` has the probabilities of 0, 1, 2, … by each law.
+    """
+    total: list[Series] = []
+    for mass, c in noises:
+        half = masses[mass]
+        spread = len(half) - 1
+        if not total and abs(c) == 1:
+            total = [*reversed(half[1:]), *half]
+            continue
+        total = total or [cell.constant((1 << cell.bits,) * 2)]
+        most = len(total) // 2
+        products: list[list[Series]] = [[] for _ in range(2 * (most + abs(c) * spread) + 1)]
+        for k in range(-spread, spread + 1):
+            for index, value in enumerate(total, start=(k + spread) * abs(c)):
+                products[index].append(cell.times(value, half[abs(k)]))
+        total = [cell.sum(each) for each in products]
+    return total
 
 
 def _difference(first: Series, last: Series) -> Series:
@@ -370,7 +357,7 @@ def _tree(values: Sequence[Sequence[tuple[Mass, int]]], rows: Sequence[_Row]) ->
         raise NotDerived("the comparisons of discrete Gaussian noises form a cycle")
 
     @cache
-    def branch(i: int, above: int | None, signs: tuple[int, int]) -> Branch:
+    def branch(i: int, above: int | None, signs: tuple[int, int]) -> Summed:
         """Return the branch of value number `i`, whose parent is value number `above` (None: it is the root).
 
         `signs` has a factor 1 or -1 for each of the two values, by which they are multiplied. This changes no law,
@@ -378,7 +365,7 @@ def _tree(values: Sequence[Sequence[tuple[Mass, int]]], rows: Sequence[_Row]) ->
         """
         limits = own[i] + (pairs[i][above] if above is not None else [])
         below = Counter(min(branch(j, i, (sign, signs[0])) for sign in (1, -1)) for j in pairs[i] if j != above)
-        return Branch(
+        return Summed(
             tuple(sorted(values[i])),
             tuple(sorted((signs[0] * a, signs[1] * b, d) for a, b, d in limits)),
             tuple(sorted(below.items())),
@@ -387,7 +374,7 @@ def _tree(values: Sequence[Sequence[tuple[Mass, int]]], rows: Sequence[_Row]) ->
     degree = max(len(each) for each in pairs.values())
     middles = [i for i, each in pairs.items() if len(each) == degree]
     _depth(pairs, middles[0])
-    return Summed(min(branch(i, None, (sign, 1)) for i in middles for sign in (1, -1)))
+    return min(branch(i, None, (sign, 1)) for i in middles for sign in (1, -1))
 
 
 def _depth(pairs: Mapping[int, Iterable[int]], root: int) -> None:
@@ -405,10 +392,10 @@ def _depth(pairs: Mapping[int, Iterable[int]], root: int) -> None:
 def read_summed(value: Mapping[str, Any]) -> Summed:
     """Read an event over integer noises from its JSON `value`. Raises Rejected if it is malformed."""
     (root,) = read.fields(value, {"values": read.anything})
-    event = Summed(_read_branch(root, 0))
-    if any(b for _, b, _ in event.root.limits):
+    event = _read_branch(root, 0)
+    if any(b for _, b, _ in event.limits):
         raise Rejected("the first value must not have a parent")
-    if sum(len(branch.noises) * count for branch, count in event.root.everything) > MOST_NOISES:
+    if sum(len(branch.noises) * count for branch, count in event.everything) > MOST_NOISES:
         raise Rejected("an event has too many integer noises")
     return event
 
@@ -416,7 +403,7 @@ def read_summed(value: Mapping[str, Any]) -> Summed:
 _LIMITS = read.listed(read.tuple_of(read.integer, read.integer, read.integer), 100)
 
 
-def _read_branch(value: object, depth: int) -> Branch:
+def _read_branch(value: object, depth: int) -> Summed:
     if depth > DEEPEST:
         raise Rejected("the values of an event are nested too deeply")
     noises, limits, below = read.tuple_of(
@@ -430,7 +417,7 @@ def _read_branch(value: object, depth: int) -> Branch:
         if not count:
             raise Rejected("a branch must occur at least once")
         branches.append((branch, count))
-    return Branch(tuple(noises), tuple(limits), tuple(branches))
+    return Summed(tuple(noises), tuple(limits), tuple(branches))
 
 
 def _read_mass(value: object) -> tuple[Mass, int]:

@@ -152,6 +152,9 @@ class Expansion:
             [a + b for a, b in zip(left.coefficients, right.coefficients, strict=True)], left.error + right.error
         )
 
+    def minus(self, left: Series, right: Series) -> Series:
+        return self.plus(left, Series([-c for c in right.coefficients], right.error))
+
     def sum(self, each: Sequence[Series]) -> Series:
         """Return the sum of all series in `each`."""
         columns = zip(*(one.coefficients for one in each), strict=True)

@@ -55,23 +55,6 @@ class Leaf:
         return self.lower + self.upper
 
 
-@dataclass(frozen=True, slots=True)
-class NearLeaf:
-    """A leaf on a part of its center's line: a value of the law `spread`, with its nearest bounds there.
-
-    A leaf may have several lower and several upper bounds. On the part, one lower bound implies all other lower ones,
-    and one upper bound all other upper ones. `forms` has these nearest bounds, at most one of each kind.
-
-    `positive` says for each bound in `forms` whether it is nonnegative on the part; for normal leaves it is always
-    true. `count` is the number of such leaves.
-    """
-
-    spread: Spread
-    forms: tuple[Form, ...]
-    positive: tuple[bool, ...]
-    count: int
-
-
 @dataclass(frozen=True, slots=True, order=True)
 class Center:
     """A value of the law `spread` around slope·x, where x is the value of its parent, or around 0 at the root.
@@ -83,7 +66,7 @@ class Center:
     slope: Fraction
     spread: Spread
     own: tuple[Form, ...]
-    leaves: tuple[tuple[Leaf, int], ...]
+    leaves: Leaves
     below: tuple[Center, ...]
 
     @property
@@ -114,22 +97,24 @@ class Center:
         for each in self.below:
             yield from each.forms
 
-    def leaves_near(self, t: Fraction, x: Fraction) -> tuple[NearLeaf, ...] | None:
+    def nearest_leaves(self, t: Fraction, x: Fraction) -> Leaves | None:
         """Return the leaves with their nearest bounds if the center is `t` and its parent `x`, in multiples of eps.
 
-        The nearest bounds are explained at `NearLeaf`. Return None if the event is impossible at these values.
+        The nearest of a leaf's lower bounds there implies its other lower bounds, and so does that of its upper ones.
+        Return None if the event is impossible at these values.
         """
-        result = []
-        if any(a * t + b * x + d < 0 for a, b, d in self.own):
+
+        def nearest(side: Sequence[Form]) -> tuple[Form, ...]:
+            return (min(side, key=lambda form: (value(form), form)),) if side else ()
+
+        def value(form: Form) -> Fraction:
+            return form[0] * t + form[1] * x + form[2]
+
+        if any(value(form) < 0 for form in self.own):
             return None
-        for leaf, count in self.leaves:
-            both = filter(None, (leaf.lower, leaf.upper))
-            sides = [min((a * t + b * x + d, (a, b, d)) for a, b, d in side) for side in both]
-            if len(sides) > 1 and sides[0][0] + sides[1][0] <= 0:
-                return None
-            positive = tuple(value >= 0 or not leaf.spread.laplace for value, _ in sides)
-            result.append(NearLeaf(leaf.spread, tuple(form for _, form in sides), positive, count))
-        return tuple(result)
+        near = [(Leaf(leaf.spread, nearest(leaf.lower), nearest(leaf.upper)), count) for leaf, count in self.leaves]
+        # Between two bounds, a leaf has the sum of their values as its room.
+        return None if any(leaf.upper and sum(map(value, leaf.forms)) <= 0 for leaf, _ in near) else tuple(near)
 
     def stretches(self, ends: Iterable[Fraction], kept: Collection[Fraction], x: Fraction) -> list[Stretch]:
         """Return the parts of the center's line, cut at `ends`, on which the event is possible.
@@ -139,7 +124,7 @@ class Center:
         """
         result: list[Stretch] = []
         for low, high in pairwise([None, *sorted(ends), None]):
-            near = self.leaves_near(number_between(low, high), x)
+            near = self.nearest_leaves(number_between(low, high), x)
             if near is None:
                 continue
             if result and low not in kept and result[-1][1:] == (low, near):
@@ -148,8 +133,11 @@ class Center:
         return result
 
 
+#: Different leaves, each with its number of occurrences.
+Leaves = tuple[tuple[Leaf, int], ...]
+
 #: An interval of the line of a center (None: infinity), with the leaves and their nearest bounds on it.
-Stretch = tuple[Fraction | None, Fraction | None, tuple[NearLeaf, ...]]
+Stretch = tuple[Fraction | None, Fraction | None, Leaves]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -535,7 +523,7 @@ class _Rooted:
 
     def _forms(
         self, groups: Sequence[_Group], pair: tuple[int, int | None], scales: tuple[Fraction, Fraction]
-    ) -> tuple[tuple[Form, ...], tuple[tuple[Leaf, int], ...]]:
+    ) -> tuple[tuple[Form, ...], Leaves]:
         """Return two tuples for a center: its half-spaces, and its different leaves with their counts.
 
         `pair` has the indices of the center and of its parent (None at the root), and `scales` the numbers by which
