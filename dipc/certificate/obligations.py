@@ -43,10 +43,11 @@ from dipc.verifier.normal import (
     Enclosed,
     Hub,
     Probability,
-    Sum,
+    Stars,
     in_order,
     is_number,
     star_of,
+    sum_of,
     tails_are_positive,
 )
 from dipc.verifier.obligations import fails_at, slacks
@@ -83,8 +84,8 @@ def stars_of(bound: Bound, measurer: Measurer) -> Enclosed:
 
     `measurer` measures factors without normal noise. Raises Undecided if `bound` has no such sum.
     """
-    total, budget = Sum(), Steps()
-    total.add((), _closed(ExpPoly.constant(bound.constant)), budget)
+    terms: list[tuple[Stars, ReadClosed]] = [((), _closed(ExpPoly.constant(bound.constant)))]
+    budget = Steps()
     try:
         for share in bound.shares:
             weight = _closed(ExpPoly.ONE if share.weight is None else share.weight)
@@ -100,10 +101,10 @@ def stars_of(bound: Bound, measurer: Measurer) -> Enclosed:
                     else:
                         weight = multiply_closed(weight, _closed(measurer.measure(component)), budget)
             if possible:
-                total.add(in_order(stars), weight, budget)
+                terms.append((in_order(stars), weight))
+        value = sum_of(terms, budget)
     except DERIVATION_ENDS as error:
         raise OutsideFragment(why_it_ends(error)) from None
-    value = total.value
     if not isinstance(value, Enclosed) or any(below != ONE for _, below in value.terms.values()):
         raise OutsideFragment(
             "the probability must be a sum over Gaussian noise, with weights that have no denominators"

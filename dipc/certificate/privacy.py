@@ -35,7 +35,7 @@ from dipc.questions.privacy.outcome import (
 )
 from dipc.verifier.claims import Beta
 from dipc.verifier.document import check_text
-from dipc.verifier.normal import Enclosed, Probability, Sum
+from dipc.verifier.normal import Enclosed, Probability, complement, total_of
 from dipc.verifier.obligations import slacks
 from dipc.verifier.privacy import MOST_OPEN
 from dipc.verifier.privacy import PrivacyClaim as Read
@@ -493,7 +493,7 @@ class _OfStars(_Writer[Probability]):
     """
 
     def _value(self, table: LawTable, number: int) -> Probability:
-        bound, budget = table.bounds.get(number), Budget()
+        bound = table.bounds.get(number)
         try:
             if bound is not None:
                 return stars_of(bound, self._question.program.measurer)
@@ -502,19 +502,16 @@ class _OfStars(_Writer[Probability]):
             raise Uncertified(undecided.reason) from None
         if closed is None:
             raise Uncertified("one probability has a denominator while others contain Gaussian noise")
-        return Sum.from_probability(closed, budget).value
+        return closed
 
     def _law(self, value: Probability) -> int:
         return self._obligations.probability(value if isinstance(value, Enclosed) else closed_form(value))
 
     def _total(self, values: Sequence[Probability]) -> Probability:
-        total = Sum()
-        for value in values:
-            total.include(value, Budget())
-        return total.value
+        return total_of(values, Budget())
 
     def _scaled(self, value: Probability) -> Probability:
-        return self._read.scaled(value, Budget()).value
+        return self._read.scaled(value, Budget())
 
     def _allowed(self, value: Probability) -> Probability:
         return self._read.allowed(value, Budget())
@@ -546,5 +543,5 @@ class _OfStars(_Writer[Probability]):
         return self._obligations.obligation(allowed, stated, intervals, decision, read=rest)
 
     def _rest(self, likely: Probability) -> Beta:
-        rest = Sum.from_probability(likely, Budget()).opposite(Budget()).value
+        rest = complement(likely, Budget())
         return rest if isinstance(rest, Enclosed) else ((rest,),)

@@ -31,7 +31,7 @@ from dipc.verifier.functions import (
 from dipc.verifier.ideal import OPEN, Ideal, Path, open_inputs
 from dipc.verifier.linear import Guard
 from dipc.verifier.noise import Family, Law, Normal, is_whole
-from dipc.verifier.normal import Hub, Probability, Sum, in_order
+from dipc.verifier.normal import Hub, Probability, Stars, complement, in_order, sum_of
 from dipc.verifier.probability import Probabilities, visits
 from dipc.verifier.program import Machine, Value, typed
 from dipc.verifier.reading import Budget, NotDerived
@@ -392,7 +392,7 @@ def at_bounds(
     `budget`. Raises NotDerived if a step is not proved.
     """
     others = shown.kind.of_others
-    total = Sum()
+    terms: list[tuple[Stars, Closed]] = []
     for way in ways:
         if others and way.numbers:
             raise NotDerived(UNLIKE)
@@ -400,7 +400,7 @@ def at_bounds(
         if not all(bound is not None and bound.is_nonnegative for bound in least):
             continue
         if shown.kind is Kind.DISTANCES:
-            total.add((), nearest_value(way, shown, budget), budget)
+            terms.append(((), nearest_value(way, shown, budget)))
             continue
         weight, parts = way.weight, way.parts
         if shown.kind is Kind.TAILS:
@@ -415,8 +415,9 @@ def at_bounds(
         for row, laws_of in known:
             more, weight = probabilities.product(weight, row, laws_of, budget)
             stars += more
-        total.add(in_order(stars), weight, budget)
-    return total.opposite(budget).value if others else total.value
+        terms.append((in_order(stars), weight))
+    total = sum_of(terms, budget)
+    return complement(total, budget) if others else total
 
 
 def _without_tails(way: Way, shown: ClassFacts, wanted: Required, budget: Budget) -> tuple[Closed, tuple[Part, ...]]:

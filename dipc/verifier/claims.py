@@ -30,7 +30,7 @@ from dipc.verifier.functions import (
     positive_everywhere,
     times,
 )
-from dipc.verifier.normal import Enclosed, Probability, Sum, complementary, same
+from dipc.verifier.normal import Enclosed, Probability, Stars, complementary, same, sum_of
 from dipc.verifier.reading import EXPRESSION, Budget, NotDerived, Rejected, in_step, must_be_derived
 from dipc.verifier.reals import Number, monomial
 from dipc.verifier.syntax import Apply, Element, Epsilon, Expr, Literal, Name, Ranged, nodes, read_expression
@@ -833,7 +833,7 @@ def _normal_beta(
     the other factors into a function of t; if it returns None for a product, the result is None. Charges its work to
     `budget`.
     """
-    total = Sum()
+    terms: list[tuple[Stars, Closed]] = []
     summands: list[tuple[str, Expr]] = []
     while isinstance(tree, Apply) and tree.op in ("+", "-"):
         summands.append((tree.op, tree.arguments[1]))
@@ -849,10 +849,10 @@ def _normal_beta(
             for stars, (numerator, below) in value.terms.items():
                 scaled = multiply(times(weight[0], -1 if sign == "-" else 1), numerator, budget)
                 if scaled:
-                    total.add(stars, (scaled, below), budget)
+                    terms.append((stars, (scaled, below)))
     except NotOneForm:
         return None
-    result = total.value
+    result = sum_of(terms, budget)
     return result if isinstance(result, Enclosed) else None
 
 

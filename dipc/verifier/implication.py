@@ -29,7 +29,7 @@ from dipc.verifier.claims import (
 )
 from dipc.verifier.classes import in_product
 from dipc.verifier.functions import ONE, Closed, Ring, add_closed, positive_everywhere, times
-from dipc.verifier.normal import Enclosed, Probability, Sum, same
+from dipc.verifier.normal import Enclosed, Probability, complement, same
 from dipc.verifier.obligations import fails_at
 from dipc.verifier.reading import DERIVATION_ENDS, Budget, Rejected
 from dipc.verifier.signs import Curve, prove_at_infinity, prove_near_zero, prove_sign
@@ -163,8 +163,7 @@ def _is_less(asked: Beta, proved: Beta, eps: Fraction, budget: Budget) -> bool:
 
 def _is_below(one: Probability, other: Probability, eps: Fraction, budget: Budget) -> bool:
     if isinstance(one, Enclosed) or isinstance(other, Enclosed):
-        rest = Sum.from_probability(other, budget).opposite(budget).value
-        return fails_at(one, (rest,), eps, budget)
+        return fails_at(one, (complement(other, budget),), eps, budget)
     return fails_at(one, (_less(CERTAIN, other, budget),), eps, budget)
 
 

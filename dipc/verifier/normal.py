@@ -181,57 +181,52 @@ def _is_exact(star: Hub) -> bool:
     return isinstance(star, Tree) and star.bounds is not None
 
 
-class Sum:
-    """A sum of weights times probabilities of stars, to which terms can be added."""
+def sum_of(terms: Iterable[tuple[Stars, Closed]], budget: Budget) -> Probability:
+    """Return Σ weight·Π Pr[star] over the pairs (stars, weight) of `terms`: a closed form if no star remains.
 
-    def __init__(self, terms: Mapping[Stars, Closed] | None = None) -> None:
-        self._terms: dict[Stars, Closed] = dict(terms or {})
+    If a star bounds one value on two sides, its probability is written as the sum of those of its two bounds, minus 1.
+    Charges its work to `budget`.
+    """
+    total: dict[Stars, Closed] = {}
+    waiting = [*terms][::-1]
+    while waiting:
+        stars, weight = waiting.pop()
+        star = next((star for star in stars if isinstance(star, Tree) and len(star.bounds or ()) > 1), None)
+        if star is None:
+            known = total.get(stars)
+            total[stars] = weight if known is None else add_closed(known, weight, budget)
+            continue
+        assert isinstance(star, Tree)
+        bounds = star.bounds or {}
+        if sum(bounds.values()) > 0:
+            rest = [*stars]
+            rest.remove(star)
+            rows = [({0: _ONE if positive else -_ONE}, d) for positive, d in bounds.items()]
+            sides = [tree_of([star.root.spread], [row], fixed=star.fixed, square=star.square) for row in rows]
+            waiting.append((tuple(rest), (times(weight[0], -1), weight[1])))
+            waiting += [(in_order((*rest, side)), weight) for side in reversed(sides)]
+    left = {stars: weight for stars, weight in total.items() if weight[0]}
+    return Enclosed(left) if left.keys() - {()} else left.get((), ({}, ONE))
 
-    @classmethod
-    def from_probability(cls, value: Probability, budget: Budget) -> Sum:
-        """Return a sum that starts with `value`. Charges its work to `budget`."""
-        result = cls()
-        result.include(value, budget)
-        return result
 
-    def add(self, stars: Stars, weight: Closed, budget: Budget) -> None:
-        """Add `weight`·Π Pr[star] over `stars` to this sum.
+def _terms(value: Probability) -> Iterable[tuple[Stars, Closed]]:
+    return value.terms.items() if isinstance(value, Enclosed) else [((), value)]
 
-        If a star bounds one value on two sides, its probability is written as the sum of those of its two bounds, minus
-        1. Charges its work to `budget`.
-        """
-        for index, star in enumerate(stars):
-            if isinstance(star, Tree) and star.bounds is not None and len(star.bounds) > 1:
-                rest = (*stars[:index], *stars[index + 1 :])
-                if sum(star.bounds.values()) <= 0:
-                    return
-                for positive, d in star.bounds.items():
-                    row = {0: _ONE if positive else -_ONE}, d
-                    one = tree_of([star.root.spread], [row], fixed=star.fixed, square=star.square)
-                    self.add(in_order((*rest, one)), weight, budget)
-                self.add(rest, (times(weight[0], -1), weight[1]), budget)
-                return
-        known = self._terms.get(stars)
-        self._terms[stars] = weight if known is None else add_closed(known, weight, budget)
 
-    def include(self, other: Probability, budget: Budget, factor: Closed | None = None) -> None:
-        """Add the probability `other` to this sum, times `factor` if it is given. Charges its work to `budget`."""
-        for stars, weight in other.terms.items() if isinstance(other, Enclosed) else [((), other)]:
-            self.add(stars, weight if factor is None else multiply_closed(weight, factor, budget), budget)
+def total_of(values: Iterable[Probability], budget: Budget) -> Probability:
+    """Return the sum of `values`. Charges its work to `budget`."""
+    return sum_of((term for value in values for term in _terms(value)), budget)
 
-    def opposite(self, budget: Budget) -> Sum:
-        """Return 1 minus the sum. Charges its work to `budget`."""
-        result = Sum({stars: (times(above, -1), below) for stars, (above, below) in self._terms.items()})
-        result.add((), (ONE, ONE), budget)
-        return result
 
-    @property
-    def value(self) -> Probability:
-        """The sum as a probability: a closed form if it contains no star."""
-        terms = {stars: weight for stars, weight in self._terms.items() if weight[0]}
-        if terms.keys() <= {()}:
-            return terms.get((), ({}, ONE))
-        return Enclosed(terms)
+def product_of(value: Probability, factor: Closed, budget: Budget) -> Probability:
+    """Return `value` times `factor`. Charges its work to `budget`."""
+    return sum_of([(stars, multiply_closed(weight, factor, budget)) for stars, weight in _terms(value)], budget)
+
+
+def complement(value: Probability, budget: Budget) -> Probability:
+    """Return 1 - `value`. Charges its work to `budget`."""
+    opposite = [(stars, (times(above, -1), below)) for stars, (above, below) in _terms(value)]
+    return sum_of([*opposite, ((), (ONE, ONE))], budget)
 
 
 def same(left: Probability, right: Probability, budget: Budget) -> bool:
@@ -461,7 +456,7 @@ def next_to_zero(total: Enclosed) -> Enclosed | None:
     The bound holds for every eps and is close to the sum for small eps. The result is None if the sum has no discrete
     noises. It is also None if the weight of a probability with discrete noises has coefficients of both signs.
     """
-    result = Sum()
+    result: list[tuple[Stars, Closed]] = []
     if not any(isinstance(star, Summed) for stars in total.terms for star in stars):
         return None
     for stars, weight in total.terms.items():
@@ -476,8 +471,8 @@ def next_to_zero(total: Enclosed) -> Enclosed | None:
             if signs == {True}:
                 continue  # it is at least 0
             others = [star for star in stars if not isinstance(star, Summed)]  # they are at most 1
-        result.add(in_order(others), weight, Budget())
-    value = result.value
+        result.append((in_order(others), weight))
+    value = sum_of(result, Budget())
     return value if isinstance(value, Enclosed) else Enclosed({(): value})
 
 

@@ -30,11 +30,11 @@ from dipc.verifier.normal import (
     Cell,
     Enclosed,
     Probability,
-    Sum,
     is_number,
     read_enclosed,
     read_sizes,
     tails_are_positive,
+    total_of,
 )
 from dipc.verifier.reading import Budget, Rejected, in_step
 from dipc.verifier.signs import prove_chart, prove_nonnegative, sign_of_ring
@@ -444,10 +444,7 @@ def _is_negative(total: Probability, eps: Fraction, budget: Budget) -> bool:
 
 
 def _slack(probability: Probability, arm: Probability, budget: Budget) -> Probability:
-    total = Sum()
-    for summand in (probability, arm, (constant(-1), ONE)):
-        total.include(summand, budget)
-    return total.value
+    return total_of((probability, arm, (constant(-1), ONE)), budget)
 
 
 def slacks(value: Probability, beta: Beta | None, budget: Budget) -> list[Enclosed] | None:

@@ -12,7 +12,7 @@ from dipc.verifier import reading as read
 from dipc.verifier.execution import Execution, Wanted
 from dipc.verifier.functions import ONE, Closed, closed_text, read_closed
 from dipc.verifier.multisets import multiset, nearest_orders, places_of, require_places
-from dipc.verifier.normal import Enclosed, Probability, Sum, same
+from dipc.verifier.normal import Enclosed, Probability, complement, product_of, same, total_of
 from dipc.verifier.obligations import Context, Decided, among
 from dipc.verifier.probability import Theorem
 from dipc.verifier.program import Value, holds
@@ -43,23 +43,19 @@ class PrivacyClaim:
                 raise Rejected("the budget is negative")
             return PrivacyClaim(budget, delta)
 
-    def scaled(self, probability: Probability, budget: Budget) -> Sum:
+    def scaled(self, probability: Probability, budget: Budget) -> Probability:
         """Return `probability` times e^(K·eps), where K is the field `budget` of the claim.
 
         Charges its work to the parameter `budget`.
         """
-        total = Sum()
-        total.include(probability, budget, ({(0, self.budget): Fraction(1)}, ONE))
-        return total
+        return product_of(probability, ({(0, self.budget): Fraction(1)}, ONE), budget)
 
     def allowed(self, probability: Probability, budget: Budget) -> Probability:
         """Return the greatest probability that the claim allows if the adjacent input has `probability`.
 
         Charges its work to the parameter `budget`; the field of this name is the K of the claim.
         """
-        total = self.scaled(probability, budget)
-        total.include(self.delta, budget)
-        return total.value
+        return total_of([self.scaled(probability, budget), self.delta], budget)
 
 
 def adjacency(value: object) -> tuple[str, Fraction]:
@@ -234,7 +230,7 @@ class _Proofs:
         probabilities, or has another verdict.
         """
         decided = self.decided[read.index(number, self.decided)]
-        rest = Sum.from_probability(likely, self.budget).opposite(self.budget).value
+        rest = complement(likely, self.budget)
         missing = decided.require(verdict, rest if isinstance(rest, Enclosed) else ((rest,),), self.budget)
         if not same(decided.value, allowed, self.budget):
             raise Rejected(
@@ -243,10 +239,7 @@ class _Proofs:
         return missing
 
     def total(self, numbers: Sequence[int]) -> Probability:
-        total = Sum()
-        for number in numbers:
-            total.include(self.context.values[number], self.budget)
-        return total.value
+        return total_of((self.context.values[number] for number in numbers), self.budget)
 
     def unproved(self, pairs: Pairs) -> Iterator[tuple[int, str]]:
         """Yield (number, reason) for each of `pairs` whose privacy has no complete proof.
@@ -290,7 +283,7 @@ class _Proofs:
         """
         with in_step("sign of a couple"):
             likely, other = (self.context.values[number] for number in couple)
-            scaled = self.claim.scaled(other, self.budget).value
+            scaled = self.claim.scaled(other, self.budget)
             if (couple,) in self.never_too_much:
                 return self._at_most(self.never_too_much[couple,], likely, scaled, "accurate")
             return self._at_most(self.excess[couple,], scaled, likely, "accurate")
@@ -363,10 +356,8 @@ def _read(
             if whole and enclosed:
                 _require_all_outputs(theorem, inputs[law], outputs, budget)
             elif whole and key not in summed:
-                total = Sum()
-                for number in key:
-                    total.include(context.values[number], budget)
-                if not same(total.value, (ONE, ONE), budget):
+                total = total_of((context.values[number] for number in key), budget)
+                if not same(total, (ONE, ONE), budget):
                     raise Rejected("the probabilities of its outputs do not add up to 1: some outputs are not listed")
                 summed.add(key)
             laws.append(numbers)

@@ -43,10 +43,11 @@ from dipc.verifier.normal import (
     Hub,
     Probability,
     Stars,
-    Sum,
     hanging_together,
     in_order,
     star_of,
+    sum_of,
+    total_of,
     without_implied,
 )
 from dipc.verifier.program import Machine, Slot, Value, holds, reduced, values_of
@@ -248,10 +249,8 @@ class Probabilities:
         `inputs` and `outputs` have values by slot. Charges its work to `budget`. Raises NotDerived if the program
         cannot be explored, or if the probability of an event cannot be computed.
         """
-        total = Sum()
-        for answer in self.near_answers(inputs, outputs, gamma, budget):
-            total.include(self._answer_probability(inputs, answer, gamma, budget), budget)
-        return total.value
+        answers = self.near_answers(inputs, outputs, gamma, budget)
+        return total_of((self._answer_probability(inputs, answer, gamma, budget) for answer in answers), budget)
 
     def near_answers(
         self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction, budget: Budget
@@ -340,10 +339,8 @@ class Probabilities:
             before = by_noises.get(end.known)
             weight = weights[end.state]
             by_noises[end.known] = weight if before is None else add_closed(before, weight, budget)
-        total = Sum()
-        for known, weight in by_noises.items():
-            total.add(*self.product(weight, known, run.laws, budget), budget)
-        return total.value
+        products = (self.product(weight, known, run.laws, budget) for known, weight in by_noises.items())
+        return sum_of(products, budget)
 
     def _run(self, inputs: Mapping[int, Value], wanted: Wanted, budget: Budget) -> tuple[Execution, dict[int, Closed]]:
         """Return (a run at `inputs`, the weights of its ends with the `wanted` outputs).

@@ -28,7 +28,7 @@ from dipc.verifier.implication import (
 )
 from dipc.verifier.inputs import Witness, says_something
 from dipc.verifier.multisets import orders
-from dipc.verifier.normal import Probability, Sum
+from dipc.verifier.normal import Probability, complement
 from dipc.verifier.obligations import Decided, fails_at
 from dipc.verifier.privacy import PrivacyClaim, adjacency, are_adjacent
 from dipc.verifier.probability import Theorem, cell_value, satisfies
@@ -830,8 +830,7 @@ class OfPairs(OfPrivacy):
         if eps is None or not any(eps in interval for interval in intervals):
             return Follows.NO, "it is refuted at another eps"
         allowed = asked.allowed(second, budget)
-        rest = Sum.from_probability(first, budget).opposite(budget).value
-        if fails_at(allowed, (rest,), eps, budget):
+        if fails_at(allowed, (complement(first, budget),), eps, budget):
             return Follows.YES, ""
         return Follows.NO, "the pair that was refuted does not violate the claim asked"
 
