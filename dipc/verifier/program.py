@@ -13,8 +13,8 @@ from fractions import Fraction
 
 from dipc.verifier import syntax
 from dipc.verifier.bounded import Bounded
-from dipc.verifier.functions import ONE, ZERO, Closed, Ring, add_closed, constant, multiply_closed, times
-from dipc.verifier.noise import Family, NoiseFamily, Normal
+from dipc.verifier.functions import ONE, ZERO, Closed, add_closed, constant, multiply_closed, times
+from dipc.verifier.noise import Family, Law, NoiseFamily, Normal
 from dipc.verifier.reading import Budget, Exhausted, NotDerived
 from dipc.verifier.reals import Number, monomial
 from dipc.verifier.syntax import (
@@ -376,9 +376,7 @@ class _Compiler:
             if role != "var":
                 visible[name] = variable
             if role == "output":
-                first = len(self.slots)
-                self.slots += [replace(self.slots[slot], role="exact") for slot in variable.slots]
-                visible[f"{name}'"] = _Variable(tuple(range(first, len(self.slots))), variable.low)
+                visible[f"{name}'"] = self._copy(variable, "exact")
         self.variables = visible
         kind: str | Code = "product"
         same: tuple[Code, ...] | None = None
@@ -399,7 +397,9 @@ class _Compiler:
             if field_.name == "same":
                 same = tuple(self._each(field_.loops, field_.value))
             if field_.name == "apart":
-                self._add_other_inputs()
+                for name, variable in list(self.variables.items()):
+                    if self.slots[variable.slots[0]].role == "input":
+                        self.variables[f"{name}'"] = self._copy(variable, "other")
                 apart = tuple(self._each(field_.loops, field_.value))
         exact, other = (
             tuple(number for number, slot in enumerate(self.slots) if slot.role == role) for role in ("exact", "other")
@@ -429,12 +429,10 @@ class _Compiler:
             case _:
                 return tree
 
-    def _add_other_inputs(self) -> None:
-        for name, variable in list(self.variables.items()):
-            if self.slots[variable.slots[0]].role == "input":
-                first = len(self.slots)
-                self.slots += [replace(self.slots[slot], role="other") for slot in variable.slots]
-                self.variables[f"{name}'"] = _Variable(tuple(range(first, len(self.slots))), variable.low)
+    def _copy(self, variable: _Variable, role: str) -> _Variable:
+        first = len(self.slots)
+        self.slots += [replace(self.slots[slot], role=role) for slot in variable.slots]
+        return _Variable(tuple(range(first, len(self.slots))), variable.low)
 
     def _each(self, loops: Sequence[tuple[str, Expr, Expr]], value: Expr) -> Iterator[Code]:
         if not loops:
@@ -472,7 +470,7 @@ class _Compiler:
                 self._for_each_value(read, statement)
             case syntax.Noise(target, law, rate, mean, ends):
                 center = self.resolved(mean)
-                family, parameter = self.law(law, rate) if ends is None else self.bounded_law(law, rate, *ends)
+                family, parameter = self.law(law, rate, ends)
                 self.emit(Sample(self._target(target), family, parameter, center))
             case syntax.Choose(target, arms):
                 chosen = tuple((self.resolved(value), self.probability(weight)) for value, weight in arms)
@@ -490,13 +488,11 @@ class _Compiler:
                 branch = self.emit(Halt())
                 known = self.resolved(condition)
                 self.block(then)
-                if otherwise:
-                    jump = self.emit(Halt())
-                    self.code[branch] = Branch(known, len(self.code))
-                    self.block(otherwise)
+                jumps = [self.emit(Halt())] if otherwise else []
+                self.code[branch] = Branch(known, len(self.code))
+                self.block(otherwise)
+                for jump in jumps:
                     self.code[jump] = Jump(len(self.code))
-                else:
-                    self.code[branch] = Branch(known, len(self.code))
             case syntax.While(condition, body):
                 branch = self.emit(Halt())
                 known = self.resolved(condition)
@@ -564,10 +560,8 @@ class _Compiler:
         return before
 
     def _target(self, target: Name | Element) -> Place:
-        if target.name in self.locals:
-            raise NotDerived(f"`{target.name}` is assigned, but it is not a variable")
         variable = self.variables.get(target.name)
-        if variable is None:
+        if variable is None or target.name in self.locals:
             raise NotDerived(f"`{target.name}` is assigned, but it is not a variable")
         if self.slots[variable.slots[0]].role == "input":
             raise NotDerived(f"the input `{target.name}` is assigned")
@@ -670,12 +664,19 @@ class _Compiler:
             raise NotDerived(f"an integer is expected, not {value}")
         return value.numerator
 
-    def law(self, name: str, parameter: Expr) -> tuple[NoiseFamily, Fraction]:
-        """Return the family of the noise `name`, and its rate, given by `parameter`, in multiples of eps.
+    def law(self, name: str, parameter: Expr, ends: tuple[Expr, Expr] | None) -> Law:
+        """Return the family of the noise `name`, perhaps between two `ends`, and its rate in multiples of eps.
 
-        Gaussian noise has its variance in place of the rate: in multiples of 1/eps², or of 1 if the family is `fixed`,
-        as it is in a program read at one eps.
+        The rate is given by `parameter`. Uniform noise has none, and 1 is returned in its place. Gaussian noise has its
+        variance instead: in multiples of 1/eps², or of 1 if the family is `fixed`, as it is in a program read at one
+        eps.
         """
+        if ends is not None:
+            low, high = map(self.number, ends)
+            if low >= high:
+                raise NotDerived("the lower end of a noise is not less than the upper end")
+            laplace = name != "Unif"
+            return Bounded(low, high, laplace), self.rate(parameter) if laplace else Fraction(1)
         if name not in ("Gauss", "DGauss"):
             family = {"Lap": Family.LAPLACE, "DLap": Family.DISCRETE_LAPLACE, "Expo": Family.ONE_SIDED}[name]
             return family, self.rate(parameter)
@@ -688,17 +689,6 @@ class _Compiler:
             raise NotDerived("a standard deviation must be a positive multiple of 1 or of 1/eps")
         variance = deviation * deviation
         return Normal(not power, Number(Fraction(1), variance.powers), name == "DGauss"), variance.factor
-
-    def bounded_law(self, name: str, parameter: Expr, low: Expr, high: Expr) -> tuple[NoiseFamily, Fraction]:
-        """Return the family of the noise `name` between constants `low` and `high`, and its rate in multiples of eps.
-
-        The rate is given by `parameter`. Uniform noise has none, and 1 is returned in its place.
-        """
-        ends = self.number(low), self.number(high)
-        if ends[0] >= ends[1]:
-            raise NotDerived("the lower end of a noise is not less than the upper end")
-        laplace = name != "Unif"
-        return Bounded(*ends, laplace), self.rate(parameter) if laplace else Fraction(1)
 
     def _monomial(self, expr: Expr) -> tuple[Fraction, tuple[int]]:
         """Return (c, (n,)) if `expr` is c·eps^n. Raises NotDerived for other expressions."""
@@ -730,7 +720,7 @@ class _Compiler:
 
         It is a number if the program is read at one eps and the weight has no powers of e.
         """
-        if self.at is not None and not _has_powers_of_e(expr):
+        if self.at is not None and not any(isinstance(node, Apply) and node.op == "exp" for node in syntax.nodes(expr)):
             return constant(self.number(expr)), ONE
         return self.weight(expr)
 
@@ -744,15 +734,13 @@ class _Compiler:
                 value = self.weight(inner)
                 return times(value[0], -1), value[1]
             case Apply("+" | "-" | "*" | "/" as op, (first, second)):
-                left, right = self.weight(first), self.weight(second)
+                left, (above, below) = self.weight(first), self.weight(second)
                 if op in "+-":
-                    other = right if op == "+" else (times(right[0], -1), right[1])
-                    return reduced(add_closed(left, other, self.budget))
-                if op == "*":
-                    return reduced(multiply_closed(left, right, self.budget))
-                if not right[0]:
+                    right = (above if op == "+" else times(above, -1)), below
+                    return reduced(add_closed(left, right, self.budget))
+                if op == "/" and not above:
                     raise NotDerived("a weight divides by 0")
-                return reduced(multiply_closed(left, (right[1], right[0]), self.budget))
+                return reduced(multiply_closed(left, (above, below) if op == "*" else (below, above), self.budget))
             case Apply("^", (base, exponent)):
                 power = self.integer(exponent)
                 if not 0 <= power <= MOST_POWER:
@@ -770,24 +758,13 @@ class _Compiler:
                 return constant(self.number(expr)), ONE
 
 
-def _has_powers_of_e(expr: Expr) -> bool:
-    if isinstance(expr, Ranged):
-        return _has_powers_of_e(expr.body)
-    return isinstance(expr, Apply) and (expr.op == "exp" or any(map(_has_powers_of_e, expr.arguments)))
-
-
 def reduced(value: Closed) -> Closed:
     """Return a function equal to `value`, without its denominator if that is a number or a single exponential."""
     above, below = value
-    if len(below) != 1:
+    if len(below) != 1 or below == ONE:
         return value
     (((k, q), c),) = below.items()
-    if k:
-        return value
-    if c == 1 and not q:
-        return value
-    result: Ring = {(n, p - q): d / c for (n, p), d in above.items()}
-    return result, ONE
+    return value if k else ({(n, p - q): d / c for (n, p), d in above.items()}, ONE)
 
 
 def value_text(value: object) -> str:

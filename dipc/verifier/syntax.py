@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
+from functools import reduce
 from itertools import count
 from typing import Any, TypeVar
 
@@ -90,6 +91,8 @@ def _added(parts: Sequence[Expr]) -> Expr:
 
 
 Expr = Literal | Epsilon | Name | Element | Apply | Ranged
+
+_NUMBER_0: Expr = Literal(Fraction(0))
 
 #: The most values of a range.
 MOST_RANGE = 10_000
@@ -469,6 +472,10 @@ class _Reader:
         self._at += 1
         return token.text
 
+    def _after(self, kind: str, item: Callable[[], T]) -> T:
+        self._expect(kind)
+        return item()
+
     def _name(self) -> str:
         if self._kind == "name" and self._tokens[self._at].text.endswith("'"):
             raise self._wrong("a name without a prime")
@@ -519,7 +526,7 @@ class _Reader:
                     self._expect(";")
                 case "domain":
                     self._at += 1
-                    domains += self._separated(self._domain_binding)
+                    domains += self._separated(lambda: (self._name(), self._after("=", self._domain)))
                     self._expect(";")
                 case "input" | "output" | "var":
                     variables += self._variables()
@@ -564,13 +571,7 @@ class _Reader:
     def _constant(self) -> tuple[str, Expr]:
         name = self._name()
         self._constants.add(name)
-        self._expect("=")
-        return name, self.expression()
-
-    def _domain_binding(self) -> tuple[str, Domain]:
-        name = self._name()
-        self._expect("=")
-        return name, self._domain()
+        return name, self._after("=", self.expression)
 
     def _domain(self) -> Domain:
         if self._kind == "name":
@@ -602,11 +603,9 @@ class _Reader:
         name = self._name()
         if not self._take("["):
             return name, None
-        low = self.expression()
-        self._expect("..")
-        high = self.expression()
+        ends = self.expression(), self._after("..", self.expression)
         self._expect("]")
-        return name, (low, high)
+        return name, ends
 
     def _claim(self) -> tuple[tuple[str, str], ...]:
         """Return the fields of a claim block as text.
@@ -697,32 +696,23 @@ class _Reader:
     def _statement(self) -> Statement:
         if self._take("exit"):
             return Exit()
-        if self._take("if"):
-            condition, before = self.expression(), self._drawn_before()
-            self._expect("then")
-            then = self._block()
-            otherwise = self._block() if self._take("else") else ()
-            self._expect("end")
-            self._before = before
-            return If(condition, then, otherwise)
-        if self._take("while"):
-            condition, before = self.expression(), self._drawn_before()
-            self._expect("do")
-            body = self._block()
-            self._expect("end")
-            self._before = before
-            return While(condition, (*body, *before))
         if self._take("for"):
-            loop = self._range()
-            self._expect("do")
-            self._loops.append(loop)
-            body = self._block()
-            self._loops.pop()
+            self._loops.append(self._range())
+            body = self._after("do", self._block)
             self._expect("end")
-            return For(*loop, body)
-        target = self._variable()
-        self._expect("<-")
-        value = self.expression()
+            return For(*self._loops.pop(), body)
+        if self._kind in ("if", "while"):
+            word = self._kind
+            self._at += 1
+            condition, before, self._before = self.expression(), self._before, []
+            body = self._after("then" if word == "if" else "do", self._block)
+            otherwise = self._block() if word == "if" and self._take("else") else ()
+            self._expect("end")
+            self._before = before
+            return If(condition, body, otherwise) if word == "if" else While(condition, (*body, *before))
+        name = self._name()
+        target = self._element(name) if self._take("[") else Name(name)
+        value = self._after("<-", self.expression)
         last = self._before[-1] if self._before else None
         if isinstance(last, Noise | Mechanism | Choose) and value is self._value_of.get(last.target, last.target):
             # The drawn value is the whole expression.
@@ -747,14 +737,7 @@ class _Reader:
                     return [replace(noise, target=moved, mean=mean)]
         return [*before, statement]
 
-    def _drawn_before(self) -> list[Statement]:
-        before, self._before = self._before, []
-        return before
-
-    def _variable(self) -> Name | Element:
-        name = self._name()
-        if not self._take("["):
-            return Name(name)
+    def _element(self, name: str) -> Element:
         index = self.expression()
         self._expect("]")
         return Element(name, index)
@@ -770,46 +753,23 @@ class _Reader:
         self._used[name] = 1
         target = Name(name)
         self._at += 1
+        self._expect("{" if law == "choose" else "(")
         statement: Statement
         type_: str | Domain
         if law == "choose":
-            self._expect("{")
             statement = Choose(target, self._separated(self._arm))
-            self._expect("}")
-            values = tuple(dict.fromkeys(value for value, _ in statement.arms))
-            type_ = self._type_of(values)
+            type_ = self._type_of(tuple(dict.fromkeys(value for value, _ in statement.arms)))
+        elif law == "Exp":
+            rate, variable = self._undrawn(), self._after(",", self._name)
+            domain = self._after("in", self._domain)
+            type_ = self._widened(domain)
+            # A condition counts as 1 or 0.
+            score = Apply("+", (self._after(":", self._undrawn), _NUMBER_0))
+            statement = Mechanism(target, rate, variable, domain, score)
         else:
-            self._expect("(")
-            rate = self._undrawn()
-            if law == "Exp":
-                self._expect(",")
-                variable = self._name()
-                self._expect("in")
-                domain = self._domain()
-                type_ = self._widened(domain)
-                self._expect(":")
-                # A condition counts as 1 or 0.
-                score = Apply("+", (self._undrawn(), Literal(Fraction(0))))
-                statement = Mechanism(target, rate, variable, domain, score)
-            elif law == "Unif":
-                self._expect(",")
-                ends = rate, self._undrawn()
-                mean = self.expression() if self._take(",") else Literal(Fraction(0))
-                type_ = "real"
-                statement = Noise(target, law, Literal(Fraction(1)), mean, ends)
-            elif law == "TLap":
-                self._expect(",")
-                mean = self.expression()
-                self._expect(",")
-                low = self._undrawn()
-                self._expect(",")
-                type_ = "real"
-                statement = Noise(target, law, rate, mean, (low, self._undrawn()))
-            else:
-                mean = self.expression() if law != "Expo" and self._take(",") else Literal(Fraction(0))
-                type_ = "int" if law in ("DLap", "DGauss") else "real"
-                statement = Noise(target, law, rate, mean)
-            self._expect(")")
+            statement = self._noise(law, target)
+            type_ = "int" if law in ("DLap", "DGauss") else "real"
+        self._expect("}" if law == "choose" else ")")
         result: Expr = target
         if isinstance(type_, Listed) and any(map(self._varies, type_.values)):
             values = type_.values
@@ -828,6 +788,19 @@ class _Reader:
         self._before.append(replace(statement, span=(start, self._tokens[self._at - 1].end)))
         self._hidden.append(Variable("var", name, None, type_, None))
         return result
+
+    def _noise(self, law: str, target: Name) -> Noise:
+        """Read the arguments of the noise `law`, and return its draw for the variable `target`."""
+        rate, mean, ends = self._undrawn(), _NUMBER_0, None
+        if law == "TLap":
+            mean = self._after(",", self.expression)
+            ends = self._after(",", self._undrawn), self._after(",", self._undrawn)
+        else:
+            if law == "Unif":
+                rate, ends = Literal(Fraction(1)), (rate, self._after(",", self._undrawn))
+            if law != "Expo" and self._take(","):
+                mean = self.expression()
+        return Noise(target, law, rate, mean, ends)
 
     def _varies(self, value: Expr) -> bool:
         return any(name in self._types or self._is_loop(name) for name in names(value))
@@ -878,9 +851,7 @@ class _Reader:
         return expression
 
     def _arm(self) -> tuple[Expr, Expr]:
-        value = self.expression()
-        self._expect(":")
-        return value, self._undrawn()
+        return self.expression(), self._after(":", self._undrawn)
 
     # --- expressions ------------------------------------------------------------------------------
 
@@ -935,18 +906,13 @@ class _Reader:
         return Apply("neg", (value,)) if negative % 2 else value
 
     def _range(self) -> tuple[str, Expr, Expr]:
-        variable = self._name()
-        self._expect("in")
-        low = self._undrawn()
-        self._expect("..")
-        return variable, low, self._undrawn()
+        return self._name(), self._after("in", self._undrawn), self._after("..", self._undrawn)
 
     def _ranged(self, function: _Token) -> Expr:
         if function.text not in ("sum", "count", "min", "max"):
             raise NotDerived(f"`{function.text[:40]}` takes no range (line {function.line})")
         variable, low, high = self._range()
-        self._expect(":")
-        body = self._undrawn()
+        body = self._after(":", self._undrawn)
         self._expect(")")
         if function.text == "count":
             body = Apply("and", (body, Literal(True)))  # only a condition counts
@@ -974,9 +940,7 @@ class _Reader:
                 return self._drawn()
             case "name":
                 if self._take("["):
-                    index = self.expression()
-                    self._expect("]")
-                    return Element(token.text, index)
+                    return self._element(token.text)
                 if self._take("("):
                     if self._kind == "name" and self._tokens[self._at + 1].kind == "in":
                         return self._ranged(token)
@@ -1001,7 +965,7 @@ def _is_condition(value: Expr) -> bool:
 
 def _selected(values: Sequence[Expr], place: Expr) -> Expr:
     """Return (place = 0)*v0 + (place = 1)*v1 + ..., an expression for the value with index `place` in `values`."""
-    total: Expr = Literal(Fraction(0))
+    total: Expr = _NUMBER_0
     for number, value in enumerate(values):
         product = Apply("*", (Apply("=", (place, Literal(Fraction(number)))), value))
         total = product if number == 0 else Apply("+", (total, product))
@@ -1032,10 +996,10 @@ def _mean_of(value: Expr, noise: Noise) -> Expr | None:
         case Apply("+" | "-" as op, (left, right)):
             mean = _mean_of(left, noise)
             if mean is not None:
-                return right if (op, mean) == ("+", Literal(Fraction(0))) else Apply(op, (mean, right))
+                return right if (op, mean) == ("+", _NUMBER_0) else Apply(op, (mean, right))
             mean = _mean_of(right, noise) if op == "+" else None
             if mean is not None:
-                return left if mean == Literal(Fraction(0)) else Apply(op, (left, mean))
+                return left if mean == _NUMBER_0 else Apply(op, (left, mean))
     return None
 
 
@@ -1095,42 +1059,29 @@ def spread_out(tree: Expr) -> Expr:
     match tree:
         case Apply("and" | "or" | "not" as op, parts):
             return Apply(op, tuple(map(spread_out, parts)))
-        case Apply(op, (left, right)) if op in _OPPOSITE:
-            if not _is_choice(left):
-                op, left, right = _OPPOSITE[op], right, left
-            if _is_choice(left):
-                assert isinstance(left, Apply), "the expression is a call"
-                return _spread(op, left, right)
-    return tree
-
-
-def _is_choice(tree: Expr) -> bool:
-    return isinstance(tree, Apply) and tree.op in ("min", "max", "abs") and bool(tree.arguments)
+        case Apply(op, (Apply("min" | "max" | "abs", (_, *_)) as call, other)) if op in _OPPOSITE:
+            return _spread(op, call, other)
+        case Apply(op, (other, Apply("min" | "max" | "abs", (_, *_)) as call)) if op in _OPPOSITE:
+            return _spread(_OPPOSITE[op], call, other)
+        case _:
+            return tree
 
 
 def _spread(op: str, call: Apply, other: Expr) -> Expr:
-    arguments = call.arguments
+    arguments, least = call.arguments, call.op == "min"
     if call.op == "abs":
         arguments = (*arguments, Apply("neg", arguments))
-    least = call.op == "min"
 
-    def each(op: str, joined: str) -> Expr:
-        first, *rest = (spread_out(Apply(op, (argument, other))) for argument in arguments)
-        for part in rest:
-            first = Apply(joined, (first, part))
-        return first
+    def each(op: str) -> Expr:
+        joined = "and" if (op in (">=", ">")) is least else "or"
+        parts = (spread_out(Apply(op, (argument, other))) for argument in arguments)
+        return reduce(lambda first, part: Apply(joined, (first, part)), parts)
 
-    match op:
-        case ">=" | ">":
-            return each(op, "and" if least else "or")
-        case "<=" | "<":
-            return each(op, "or" if least else "and")
-        case "=":
-            return Apply(
-                "and", (each(">=", "and"), each("<=", "or")) if least else (each("<=", "and"), each(">=", "or"))
-            )
-        case _:
-            return Apply("or", (each("<", "or"), each(">", "and")) if least else (each(">", "or"), each("<", "and")))
+    if op not in ("=", "!="):
+        return each(op)
+    sides = (">=", "<=") if op == "=" else ("<", ">")
+    first, second = map(each, sides if least else reversed(sides))
+    return Apply("and" if op == "=" else "or", (first, second))
 
 
 #: Signs without a blank before them, and after them.
