@@ -405,7 +405,10 @@ class _Sum:
         return Series(coefficients, error + (error >> 3) + (blurred >> cell.bits) + cell.terms + 2)
 
     def _leaf_probability(self, number: int, leaf: Leaf, moves: tuple[Fraction, Fraction], count: int) -> _Factor:
-        """Return the probability that `count` values meet all bounds of `leaf`, at nodes as in `_table`."""
+        """Return the probability that `count` values meet all bounds of `leaf`, as a function of nodes.
+
+        They are nodes of the center with this `number` and of its parent, with the offsets `moves`.
+        """
         if len(leaf.forms) == 1:
             return self._table(number, leaf.forms[0], moves, leaf.spread, count)
         tables = [self._table(number, form, moves, leaf.spread) for form in leaf.forms]
