@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of, total
@@ -116,38 +117,6 @@ def pieces_of(
         return end_point(end, lambda root: root_cell(root, digits, limits))
 
     return [(shown(lower), shown(upper), best) for lower, upper, best in result]
-
-
-def supremum_of(
-    greatest: Sequence[Excess[Closed]], intervals: Sequence[Interval], digits: int, limits: Limits
-) -> tuple[Ends, bool, Ends | str, Excess[Closed] | None]:
-    """Return (enclosure of the supremum of the least delta, whether it is attained, the place, the excess there).
-
-    The least delta is the maximum of the functions `greatest` on `intervals`, or 0. The enclosure has `digits` digits.
-    The place is an enclosed eps, or one of the words "0+", "inf" and "everywhere". The excess is None if the supremum
-    is 0. Raises LimitReached past one of the `limits`, and Undecided if a function is only a bound of a delta and has
-    no supremum.
-    """
-    best: tuple[Ends, bool, Ends | str, Excess[Closed] | None]
-    best = (Fraction(0), Fraction(0)), True, "everywhere", None
-    for each in greatest:
-        for interval in intervals:
-            most = supremum(*fraction_of(each.value), interval, digits, limits)
-            if most.is_infinite:
-                raise OutsideFragment("no finite upper bound of the least delta is known")
-            low, high = most.enclosure(digits)
-            if low > best[0][0]:
-                place_of_peak = most.peaks[0].place
-                place: Ends | str
-                match place_of_peak:
-                    case Fraction():
-                        place = place_of_peak, place_of_peak
-                    case Far():
-                        place = place_of_peak.value
-                    case _:
-                        place = root_cell(place_of_peak, digits, limits)
-                best = (low, high), bool(most.attained), place, each
-    return best
 
 
 def _greatest_at(every: Sequence[Excess[Closed]], sample: Fraction, limits: Limits) -> Excess[Closed]:
@@ -285,16 +254,11 @@ class ClosedLaws(TableLaws):
         )
         return moment_of(summands, eps, digits)
 
-    def supremum(self, claim: PrivacyClaim, digits: int) -> Ends:
-        """Return an enclosure, to `digits` digits, of the supremum of the least delta for the budget of `claim`.
-
-        The supremum is over the intervals of the claim.
-        """
-        return supremum_of(self._greatest(claim), claim.intervals, digits, self._limits)[0]
+    def supremum(self, claim: PrivacyClaim, digits: int) -> LeastDelta:
+        return self._supremum(self._greatest(claim), claim, digits)
 
     def least_delta(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
         greatest, limits = self._greatest(claim), self._limits
-
         pieces: tuple[DeltaPiece, ...] | None
         try:
             pieces = tuple(
@@ -304,13 +268,36 @@ class ClosedLaws(TableLaws):
             )
         except Undecided:
             pieces = None
-        value, attained, place, excess = supremum_of(greatest, claim.intervals, digits, limits)
         there = None
         if point is not None:
             form = ClosedForm(_greatest_at([_NONE, *greatest], point, limits).value)
             there = point, outward(*form.enclosure(point, digits), digits), form
-        about = claim.budget_text, claim.eps_text
-        return LeastDelta(*self.subject.asked, *about, pieces, value, attained, place, self.outputs_of(excess), there)
+        return replace(self._supremum(greatest, claim, digits), pieces=pieces, at=there)
+
+    def _supremum(self, greatest: Sequence[Excess[Closed]], claim: PrivacyClaim, digits: int) -> LeastDelta:
+        """Return the supremum, on the intervals of `claim`, of the maximum of the functions `greatest` and 0.
+
+        The enclosure has `digits` digits. Raises LimitReached, and Undecided if a function is only a bound of a delta
+        and has no supremum.
+        """
+        result = self._enclosed_delta(claim, (Fraction(0), Fraction(0)), True, "everywhere", None)
+        for each in greatest:
+            for interval in claim.intervals:
+                most = supremum(*fraction_of(each.value), interval, digits, self._limits)
+                if most.is_infinite:
+                    raise OutsideFragment("no finite upper bound of the least delta is known")
+                value, peak = most.enclosure(digits), most.peaks[0].place
+                if value[0] > result.supremum[0]:
+                    place: Ends | str
+                    match peak:
+                        case Fraction():
+                            place = peak, peak
+                        case Far():
+                            place = peak.value
+                        case _:
+                            place = root_cell(peak, digits, self._limits)
+                    result = self._enclosed_delta(claim, value, bool(most.attained), place, self.outputs_of(each))
+        return result
 
     def _greatest(self, claim: PrivacyClaim) -> list[Excess[Closed]]:
         """Return functions whose maximum, or 0 if greater, is the least delta on the intervals of `claim`.

@@ -63,6 +63,7 @@ from dipc.algebra.numbers import outward
 from dipc.chain.chain import ExitState
 from dipc.chain.event import AffineBound, components
 from dipc.chain.state import Affine, NoiseVar, same_value
+from dipc.claims.claim import the_one_eps
 from dipc.frozen import LazyModule, frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Infeasible, cells, solution
@@ -75,13 +76,11 @@ from dipc.questions.privacy.alignment import convex_moves
 from dipc.questions.privacy.boxes import extreme_moves, placed
 from dipc.questions.privacy.closed import ClosedLaws
 from dipc.questions.privacy.constant import ConstantEnds
-from dipc.questions.privacy.laws import Laws, LeastDelta, Subject
+from dipc.questions.privacy.laws import Laws, LeastDelta, Moments, Subject
 from dipc.questions.privacy.loss import (
     LawTable,
     Loss,
-    Moment,
     Numbering,
-    Renyi,
     different_pairs,
     log_multiple,
     loss_enclosure,
@@ -312,15 +311,12 @@ class RealOutputs(Laws):
     def constant(self, intervals: tuple[Interval, ...], digits: int | None) -> ConstantEnds:
         return ClosedLaws(self.subject, *self._table(self._losses)).constant(intervals, digits)
 
-    def divergence(self, order: int, eps: Fraction, digits: int) -> Renyi:
+    def moments(self, order: int, eps: Fraction, digits: int) -> Moments:
         points = self._pairs.inputs
-
-        def moments() -> Iterator[tuple[tuple[int, int], Moment | None]]:
-            for i, j in self._pairs.ordered:
-                cells = (cell for alike in self._alike(points[i], points[j]) for cell in alike.cells())
-                yield (i, j), moment_of((_cell_moment(cell, order, eps) for cell in cells), eps, digits)
-
-        return self._largest_divergence(moments(), self._pairs, order, eps, digits)
+        for i, j in self._pairs.ordered:
+            cells = (cell for alike in self._alike(points[i], points[j]) for cell in alike.cells())
+            moment = moment_of((_cell_moment(cell, order, eps) for cell in cells), eps, digits)
+            yield self._pairs.texts(self._program, (i, j)), moment
 
     def delta_at(self, budget: Fraction, eps: Fraction, digits: int) -> Ends:
         laws, left = self._excesses(PrivacyClaim(budget, ClosedForm.convert(0), (Interval.closed(eps, eps),)))
@@ -342,30 +338,25 @@ class RealOutputs(Laws):
         return low, high
 
     def least_delta(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
+        at_one = the_one_eps(claim.intervals)
         try:
             laws, left = self._excesses(claim)
         except OutsideFragment:
-            if point is None and not all(each.is_point for each in claim.intervals):
-                return self._delta_in_cells(claim, point, digits)
-            if point is None or claim.intervals == (Interval.closed(point, point),):
+            if at_one is not None:
                 raise
-            if all(each.lower and each.upper for each in claim.intervals):
-                return self._delta_in_cells(claim, point, digits)
-            # A worst set that changes with eps is known at a single eps.
-            return self.least_delta(replace(claim, intervals=(Interval.closed(point, point),)), point, digits)
-        if not left:
-            try:
-                return laws.least_delta(claim, point, digits)
-            except LimitReached:
-                if claim.intervals != (Interval.closed(claim.intervals[0].lower, claim.intervals[0].lower),):
-                    return self._delta_in_cells(claim, point, digits)
-        eps = claim.intervals[0].lower
-        needed = laws.greatest(claim.budget, eps, 2 * digits)
-        value = outward(needed.value[0], needed.value[1] + left, digits)
-        where = laws.outputs_of(needed)
-        there = None if point is None else (eps, value, None)
-        about = *self.subject.asked, claim.budget_text, claim.eps_text
-        return LeastDelta(*about, None, value, True, (eps, eps), where, there)
+            if point is not None and not all(each.lower and each.upper for each in claim.intervals):
+                # A worst set that changes with eps is known at a single eps.
+                return self.least_delta(replace(claim, intervals=(Interval.closed(point, point),)), point, digits)
+        else:
+            with suppress(LimitReached):
+                if not left:
+                    return laws.least_delta(claim, point, digits)
+            if at_one is not None:
+                needed = laws.greatest(claim.budget, at_one, 2 * digits)
+                value = outward(needed.value[0], needed.value[1] + left, digits)
+                least = self._enclosed_delta(claim, value, True, (at_one, at_one), laws.outputs_of(needed))
+                return least if point is None else replace(least, at=(point, value, None))
+        return super().least_delta(claim, point, digits)
 
     def _excesses(
         self, claim: PrivacyClaim, *, above: bool = False, digits: int = _LEFT
@@ -426,12 +417,12 @@ class RealOutputs(Laws):
             waiting += _halves(cell)
         return Undecided(f"the enclosure of the least delta near eps = {float(place):.3g} is too wide to decide")
 
-    def _delta_in_cells(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
+    def supremum(self, claim: PrivacyClaim, digits: int) -> LeastDelta:
         """Return bounds of the least delta of a `claim`, and an eps at which it is almost as great as the upper bound.
 
         The intervals of eps are halved, always the one with the greatest upper bound. The halving stops when this bound
-        is little more than the greatest delta found at an eps, or at a limit. The least delta at the eps `point` is
-        added if it is given. Deltas at individual values of eps are bounded to `digits` digits. Raises Undecided.
+        is little more than the greatest delta found at an eps, or at a limit. Deltas at individual values of eps are
+        bounded to `digits` digits. Raises Undecided.
         """
         low, place = _ZERO, _middle(claim.intervals[0])
         needs: OutputsAtPair | None = None
@@ -458,13 +449,13 @@ class RealOutputs(Laws):
                         pure, pairs = replace(own, delta=ClosedForm.convert(0)), different_pairs(laws.table, laws.pairs)
                         most = max((enclosed.most_on_cell(laws.table, pair, pure) for pair in pairs), default=_ZERO)
                     else:
-                        most = laws.supremum(own, digits)[1]
+                        most = laws.supremum(own, digits).supremum[1]
                     bound = min(bound, most)
                 number += 1
                 unbounded += bound == _ONE and not (half.lower and half.upper)
                 heappush(heap, (-bound, number, half))
-        ends = low, max(low, -heap[0][0])
-        return self._least_delta(claim, point, digits, ends, None, (place, place), needs)
+        value = outward(low, max(low, -heap[0][0]), digits)
+        return self._enclosed_delta(claim, value, None, (place, place), needs)
 
     def worst_set(self, one: Input, two: Input, budget: Fraction, eps: Fraction) -> list[AnswerAtPair]:
         """Return disjoint parts of the worst set of outputs for the budget `budget`·`eps`, up to a tiny error.

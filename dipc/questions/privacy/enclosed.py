@@ -98,21 +98,19 @@ class EnclosedLaws(TableLaws):
             low, high = low + p**order / most ** (order - 1), high + more**order / q ** (order - 1)
         return None, (low, high)
 
-    def least_delta(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
-        if self._are_constant:
-            lowest = min(claim.intervals, key=lambda interval: (interval.lower, not interval.lower_closed))
-            at_zero = not claim.budget or not lowest.lower
-            needed = self.greatest(_ZERO if at_zero else claim.budget, lowest.lower or _ONE, digits)
-            numbers = [self.table.rows[needed.pair[1]][answer] for answer in needed.answers]
-            everywhere = not claim.budget or all(number == IMPOSSIBLE for number in numbers)
-            place: Ends | str = "everywhere" if everywhere else (lowest.lower, lowest.lower) if lowest.lower else "0+"
-            where = self.outputs_of(needed)
-            attained = everywhere or lowest.lower_closed
-            return self._least_delta(claim, point, digits, needed.value, attained, place, where)
-        value, eps, needed = supremum(self, claim, digits)
-        known = True if value[0] == value[1] else None
-        where = self.outputs_of(needed)
-        return self._least_delta(claim, point, digits, value, known, (eps, eps), where)
+    def supremum(self, claim: PrivacyClaim, digits: int) -> LeastDelta:
+        if not self._are_constant:
+            value, eps, needed = supremum(self, claim, digits)
+            known = True if value[0] == value[1] else None
+            return self._enclosed_delta(claim, outward(*value, digits), known, (eps, eps), self.outputs_of(needed))
+        lowest = min(claim.intervals, key=lambda interval: (interval.lower, not interval.lower_closed))
+        at_zero = not claim.budget or not lowest.lower
+        needed = self.greatest(_ZERO if at_zero else claim.budget, lowest.lower or _ONE, digits)
+        numbers = [self.table.rows[needed.pair[1]][answer] for answer in needed.answers]
+        everywhere = not claim.budget or all(number == IMPOSSIBLE for number in numbers)
+        place: Ends | str = "everywhere" if everywhere else (lowest.lower, lowest.lower) if lowest.lower else "0+"
+        attained = everywhere or lowest.lower_closed
+        return self._enclosed_delta(claim, outward(*needed.value, digits), attained, place, self.outputs_of(needed))
 
     @property
     def _are_constant(self) -> bool:

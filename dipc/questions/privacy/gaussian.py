@@ -59,7 +59,7 @@ from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, EveryPair, Input, Neighborhood, Pairs, texts
 from dipc.questions.privacy.boxes import extreme_moves, placed
 from dipc.questions.privacy.discrete_normal import SumLaw, sum_law
-from dipc.questions.privacy.laws import Laws, LeastDelta, Subject, TableLaws
+from dipc.questions.privacy.laws import Laws, LeastDelta, Subject
 from dipc.questions.privacy.loss import DIGITS, Loss, Renyi, Rho
 from dipc.questions.privacy.moves import AllowedMoves
 from dipc.questions.privacy.outcome import (
@@ -73,6 +73,7 @@ from dipc.questions.privacy.outcome import (
 )
 from dipc.sign.interval import Interval
 from dipc.text.ast import BaseType
+from dipc.text.diagnostic import DiagnosticError
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -339,17 +340,14 @@ class GaussianLaws(Laws):
             *self.subject.asked, order, eps, value, None, self.longest.where.input, self.longest.where.adjacent
         )
 
-    def least_delta(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
-        try:
-            value, end, attained = self.supremum(claim)
-        except OutsideFragment:
-            at_one = () if point is None else (Interval.closed(point, point),)
-            if not at_one or claim.intervals == at_one:
-                raise
-            # The delta of discrete noise is known at single values of eps only.
-            return self.least_delta(replace(claim, intervals=at_one), point, digits)
+    def supremum(self, claim: PrivacyClaim, digits: int) -> LeastDelta:
+        ends: list[tuple[Ends, Fraction | None, bool]] = []
+        for interval in claim.intervals:
+            value, end = self._needed(claim.budget, interval)
+            ends.append((value, end, not self.longest.square or (end is not None and end in interval)))
+        value, end, attained = max(ends, key=lambda each: (each[1] is None, each[0][0]))
         place = "inf" if end is None else (end, end)
-        return self._least_delta(claim, point, digits, value, attained, place, self.longest.where)
+        return self._enclosed_delta(claim, outward(*value, digits), attained, place, self.longest.where)
 
     def delta_at(self, budget: Fraction, eps: Fraction, digits: int) -> Ends:  # noqa: ARG002
         ends = [self._delta(move, budget, eps) for move in self.moves]
@@ -389,27 +387,16 @@ class GaussianLaws(Laws):
             *self.subject.asked, claim.eps_text, value, self.longest.where.input, self.longest.where.adjacent, at_one
         )
 
-    def listed(self) -> TableLaws:
+    def refusal(self, option: str) -> DiagnosticError | Undecided:
         if self.mechanism.whole:
-            raise OutsideFragment(
+            return OutsideFragment(
                 "discrete Gaussian noise has infinitely many losses, which cannot be listed one by one"
             )
-        return super().listed()
+        return super().refusal(option)
 
     def worst(self, interval: Interval) -> Fraction | None:
         """Return the end of `interval` where the least delta has its supremum; None is infinity."""
         return interval.lower if self.mechanism.fixed else interval.upper
-
-    def supremum(self, claim: PrivacyClaim) -> tuple[Ends, Fraction | None, bool]:
-        """Return (enclosure of the supremum of the least delta, its eps, whether it is attained).
-
-        The least delta is that of the budget of `claim` on its intervals. The eps None is infinity.
-        """
-        result: list[tuple[Ends, Fraction | None, bool]] = []
-        for interval in claim.intervals:
-            value, end = self._needed(claim.budget, interval)
-            result.append((value, end, not self.longest.square or (end is not None and end in interval)))
-        return max(result, key=lambda each: (each[1] is None, each[0][0]))
 
     def _needed(self, budget: Fraction, interval: Interval) -> tuple[Ends, Fraction | None]:
         """Return (bounds of the greatest delta needed for the budget `budget`·eps on `interval`, its eps).

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 from math import ceil
 from typing import Generic, TypeVar
@@ -46,6 +46,7 @@ from dipc.questions.privacy.outcome import (
     PrivacyClaim,
     PrivacyCounterexample,
     Proved,
+    Texts,
     counterexample_of,
     power,
 )
@@ -55,7 +56,7 @@ from dipc.text.diagnostic import DiagnosticError, bad_input
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 #: The greatest budget that is tried, as a number, and the significant digits of a budget computed by bisection.
-_MOST_BUDGET, _BISECTED = 2**12, 12
+_MOST_BUDGET, _BISECTED = 2**30, 12
 
 
 @frozen
@@ -121,8 +122,17 @@ class Subject:
     progress: Progress | None = None
 
 
+#: Pairs, with the inputs as strings, and the sum that gives the Rényi divergence of each; None if it is infinite.
+Moments = Iterator[tuple[tuple[Texts, Texts], Moment | None]]
+
+
 class Laws(ABC):
     """The laws of one kind of output at pairs of inputs, with methods that answer privacy questions about them.
+
+    A kind of output has to decide claims. It answers each further question whose method it defines: the largest loss,
+    the sums that give Rényi divergences (`moments`), the least delta at one eps (`delta_at`) and on intervals
+    (`supremum`). Divergences, least deltas and least budgets are derived from these here. A method that a kind does not
+    define raises the error that `refusal` returns.
 
     Every method raises Undecided if it cannot give an exact answer, and past a limit. It raises DiagnosticError if the
     question is about pairs that cannot be listed. Enclosures of numbers have `digits` significant digits.
@@ -131,6 +141,12 @@ class Laws(ABC):
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
 
+    def refusal(self, option: str) -> DiagnosticError | Undecided:  # noqa: ARG002
+        """Return the error saying why the question of the option `option` has no answer for this kind of output."""
+        return OutsideFragment(
+            "the loss of real outputs has a density, so its distribution cannot be listed value by value"
+        )
+
     @abstractmethod
     def decide(self, claim: PrivacyClaim) -> Answer:
         """Decide whether `claim` holds at all pairs.
@@ -138,38 +154,74 @@ class Laws(ABC):
         If another method may still decide the claim, Undecided is returned, not raised.
         """
 
-    @abstractmethod
-    def loss(self, eps: Fraction, digits: int) -> Loss:
+    def loss(self, eps: Fraction, digits: int) -> Loss:  # noqa: ARG002
         """Return the largest loss log(p/p') over all pairs and outputs at one `eps`, enclosed to `digits` digits."""
+        raise self.refusal("--max-loss")
 
-    @abstractmethod
+    def moments(self, order: int, eps: Fraction, digits: int) -> Moments:  # noqa: ARG002
+        """Yield each pair with the sum Σ p^`order` / p'^(`order`-1) over its outputs; None if it is infinite at `eps`.
+
+        The sum is enclosed at `eps` to `digits` digits. Pairs whose laws are those of an earlier pair may be left out.
+        """
+        raise self.refusal("--renyi")
+
     def divergence(self, order: int, eps: Fraction, digits: int) -> Renyi:
-        """Return the largest Rényi divergence of `order` >= 2 over all pairs at one `eps`, to `digits` digits."""
+        """Return the largest Rényi divergence of `order` >= 2 over all pairs at one `eps`, to `digits` digits.
 
-    @abstractmethod
+        If the enclosures of several pairs overlap, the result has the inputs of the first of them.
+        """
+        worst: tuple[tuple[Texts, Texts], ClosedForm | None] | None = None
+        least = highest = _ONE
+        value: Ends | None = None
+        for places, moment in self.moments(order, eps, digits):
+            if moment is None:
+                worst = places, None
+                break
+            form, (low, high) = moment
+            if worst is None or low > least:
+                worst, least = (places, form), low
+            highest = max(highest, high)
+        else:
+            # The divergence is never negative.
+            low, high = log_enclosure(max(least, _ONE), highest, digits)
+            value = low / (order - 1), high / (order - 1)
+        assert worst is not None, "there is at least one pair"
+        places, form = worst
+        form = None if form is None else form.restricted_to(self.subject.program.core.only_at)
+        return Renyi(*self.subject.asked, order, eps, value, form, *places)
+
+    def supremum(self, claim: PrivacyClaim, digits: int) -> LeastDelta:  # noqa: ARG002
+        """Return the least delta for the budget of `claim` on its intervals, enclosed to `digits` digits."""
+        raise self.refusal("--delta-of")
+
     def least_delta(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
         """Return the least delta for the budget of `claim` on its intervals, and at the eps `point` if it is given.
 
-        Enclosures have `digits` digits.
+        If the supremum on the intervals is not known, the result is about `point` alone. Enclosures have `digits`
+        digits.
         """
+        at_point = () if point is None else (Interval.closed(point, point),)
+        try:
+            least = self.supremum(claim, digits)
+        except OutsideFragment:
+            if point is None or claim.intervals == at_point:
+                raise
+            return self.least_delta(replace(claim, intervals=at_point), point, digits)
+        if point is None:
+            return least
+        if claim.intervals == at_point:
+            return replace(least, at=(point, least.supremum, None))
+        return replace(least, at=(point, outward(*self.delta_at(claim.budget, point, digits), digits), None))
 
-    def _least_delta(
-        self,
-        claim: PrivacyClaim,
-        point: Fraction | None,
-        digits: int,
-        supremum: Ends,
-        attained: bool | None,
-        place: Ends | str,
-        where: OutputsAtPair | None,
+    def _enclosed_delta(
+        self, claim: PrivacyClaim, value: Ends, attained: bool | None, place: Ends | str, where: OutputsAtPair | None
     ) -> LeastDelta:
-        there = None if point is None else (point, outward(*self.delta_at(claim.budget, point, digits), digits), None)
         about = *self.subject.asked, claim.budget_text, claim.eps_text
-        return LeastDelta(*about, None, outward(*supremum, digits), attained, place, where, there)
+        return LeastDelta(*about, None, value, attained, place, where, None)
 
-    @abstractmethod
-    def delta_at(self, budget: Fraction, eps: Fraction, digits: int) -> Ends:
+    def delta_at(self, budget: Fraction, eps: Fraction, digits: int) -> Ends:  # noqa: ARG002
         """Return an enclosure, about 10^-`digits` wide, of the least delta for the budget `budget`·eps at one `eps`."""
+        raise self.refusal("--delta-of")
 
     def limit_of_delta(self, eps: Fraction, digits: int) -> Ends:  # noqa: ARG002
         """Enclose the limit of the least delta at `eps` as the budget grows, to `digits` digits.
@@ -182,61 +234,32 @@ class Laws(ABC):
     def budget(self, delta: Fraction, eps: Fraction, digits: int) -> Ends | None:
         """Enclose the least number b such that the program is (b, `delta`)-private at `eps`; None is infinity.
 
-        `delta` is positive. Bisection finds b to `digits` digits, at most 12, since the least delta falls as b grows.
+        `delta` is positive. Budgets below the lower end need more than `delta`, and the budget at the upper end does
+        not. Bisection finds both ends to `digits` digits, at most 12, since the least delta falls as b grows.
         """
+        digits = min(digits, _BISECTED)
 
+        @cache
         def needed(budget: Fraction) -> Ends:
-            return self.delta_at(budget / eps, eps, 2 * min(digits, _BISECTED))
+            return self.delta_at(budget / eps, eps, 2 * digits)
 
         if needed(_ZERO)[1] <= delta:
             return _ZERO, _ZERO
-        if self.limit_of_delta(eps, digits)[0] > delta:
+        if self.limit_of_delta(eps, 2 * digits)[0] > delta:
             return None
-        low, high = _ZERO, _ONE
-        while (ends := needed(high))[1] > delta:
-            low, high = high if ends[0] > delta else low, 2 * high
-            if high > _MOST_BUDGET:
-                raise OutsideFragment(f"the least budget is more than {high / 2}, or infinite")
-        while (high - low) * 10 ** min(digits, _BISECTED) > high:
-            middle = (low + high) / 2
-            least, most = needed(middle)
-            if most <= delta:
-                high = middle
-            elif least > delta:
-                low = middle
-            else:
-                break  # The enclosures of delta separate no further budgets.
-        return low, high
-
-    def _largest_divergence(
-        self,
-        moments: Iterable[tuple[tuple[int, int], Moment | None]],
-        pairs: Pairs,
-        order: int,
-        eps: Fraction,
-        digits: int,
-    ) -> Renyi:
-        """Return the largest Rényi divergence D of `order` at `eps` over all `pairs`, to `digits` digits.
-
-        `moments` has each pair with e^((order-1)·D); None is infinity. If the enclosures of several pairs overlap, the
-        result has the inputs of the first of them.
-        """
-        worst, form, enclosed, highest = pairs.ordered[0], None, (_ZERO, _ZERO), _ONE
-        value: Ends | None = None
-        for pair, moment in moments:
-            if moment is None:
-                worst, form = pair, None
-                break
-            highest = max(highest, moment[1][1])
-            if moment[1][0] > enclosed[1]:
-                worst, (form, enclosed) = pair, moment
-        else:
-            # The divergence is never negative.
-            low, high = log_enclosure(max(enclosed[0], _ONE), highest, digits)
-            value = low / (order - 1), high / (order - 1)
-        program = self.subject.program
-        form = None if form is None else form.restricted_to(program.core.only_at)
-        return Renyi(*self.subject.asked, order, eps, value, form, *pairs.texts(program, worst))
+        most = _ONE
+        while needed(most)[1] > delta:
+            if most > _MOST_BUDGET:
+                raise OutsideFragment(f"the least budget is more than {most}, or infinite")
+            most *= 2
+        ends: list[Fraction] = []
+        for side in (0, 1):
+            low, high = (_ZERO, _ZERO) if needed(_ZERO)[side] <= delta else (_ZERO, most)
+            while (high - low) * 10 ** (digits + 2) > high:
+                middle = (low + high) / 2
+                low, high = (low, middle) if needed(middle)[side] <= delta else (middle, high)
+            ends.append(high if side else low)
+        return outward(ends[0], ends[1], digits)
 
     def constant(self, intervals: tuple[Interval, ...], digits: int | None) -> ConstantEnds:  # noqa: ARG002
         """Return bounds of the least K such that the program is K·eps-private on `intervals`.
@@ -250,12 +273,6 @@ class Laws(ABC):
     def rho(self, claim: PrivacyClaim) -> Rho:  # noqa: ARG002
         """Return the least ρ such that the program is ρ-zCDP on the intervals of `claim`."""
         raise Undecided("the least rho is known only for sums of inputs and Gaussian noise")
-
-    def listed(self) -> TableLaws:
-        """Return the laws as a table of listed outputs. Raises Undecided if outputs cannot be listed."""
-        raise OutsideFragment(
-            "the loss of real outputs has a density, so its distribution cannot be listed value by value"
-        )
 
 
 _Value = TypeVar("_Value")
@@ -308,9 +325,9 @@ class TableLaws(Laws):
         Its value at `eps` is enclosed to `digits` digits. Raises Undecided if a probability is not known.
         """
 
-    def divergence(self, order: int, eps: Fraction, digits: int) -> Renyi:
-        moments = ((pair, self._moment(pair, order, eps, digits)) for pair in different_pairs(self.table, self.pairs))
-        return self._largest_divergence(moments, self.pairs, order, eps, digits)
+    def moments(self, order: int, eps: Fraction, digits: int) -> Moments:
+        for pair in different_pairs(self.table, self.pairs):
+            yield self.pairs.texts(self.subject.program, pair), self._moment(pair, order, eps, digits)
 
     def outputs_at(self, pair: tuple[int, int], answers: Iterable[int]) -> OutputsAtPair:
         """Return the set `answers` at `pair`, with inputs and outputs as strings."""
@@ -353,9 +370,6 @@ class TableLaws(Laws):
             self.table.closed(number)  # Raises for a function that is not known, which would be left out.
         listed = list(of_table(self.subject.program, self.table, self.pairs))
         return constant_of_candidates(listed, intervals, self._engine, digits)
-
-    def listed(self) -> TableLaws:
-        return self
 
     # --- at one eps -----------------------------------------------------------------------------------
 
@@ -524,24 +538,12 @@ class ShiftLaws(Laws):
                     output = {**each.output, **{name: f"{low} to {high}" for name, (low, high) in each.balls.items()}}
                     text = f"log(({ClosedForm(each.first)})/({ClosedForm(each.second)}))"
                     return Loss(*self.subject.asked, eps, (value, value), each.input, each.adjacent, output, text)
-        raise self._refusal("--max-loss")
-
-    def divergence(self, order: int, eps: Fraction, digits: int) -> Renyi:  # noqa: ARG002
-        raise self._refusal("--renyi")
-
-    def least_delta(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:  # noqa: ARG002
-        raise self._refusal("--delta-of")
-
-    def delta_at(self, budget: Fraction, eps: Fraction, digits: int) -> Ends:  # noqa: ARG002
-        raise self._refusal("--delta-of")
+        raise self.refusal("--max-loss")
 
     def budget(self, delta: Fraction, eps: Fraction, digits: int) -> Ends | None:  # noqa: ARG002
-        raise self._refusal("--budget-of")
+        raise self.refusal("--budget-of")
 
-    def listed(self) -> TableLaws:
-        raise self._refusal("--profile")
-
-    def _refusal(self, option: str) -> DiagnosticError | LimitReached:
+    def refusal(self, option: str) -> DiagnosticError | LimitReached:
         """Return the error saying that the option `option` needs pairs that can be listed.
 
         The message says whether there are infinitely many pairs, or too many.

@@ -36,15 +36,16 @@ from math import floor, gcd, lcm, log, log2, prod, sqrt
 import flint
 
 from dipc.algebra.exppoly import Closed
-from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
+from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.algebra.numbers import dyadic, outward, to_fmpq
 from dipc.claims.claim import the_one_eps
 from dipc.frozen import frozen
 from dipc.questions.privacy.adjacency import Pairs
-from dipc.questions.privacy.laws import Laws, LeastDelta, Subject, TableLaws
-from dipc.questions.privacy.loss import IMPOSSIBLE, LawTable, Loss, Renyi, vanishes
+from dipc.questions.privacy.laws import Laws, LeastDelta, Subject
+from dipc.questions.privacy.loss import IMPOSSIBLE, LawTable, vanishes
 from dipc.questions.privacy.outcome import Answer, Ends, PrivacyClaim, Proved
 from dipc.questions.privacy.runs import FactorBase, Factored
+from dipc.text.diagnostic import DiagnosticError
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -53,10 +54,6 @@ _MOST_POINTS, _POINTS = 1 << 19, 1 << 15
 
 #: A logarithm that is a multiple of another one is recognized if the multiple's denominator is at most this.
 _MOST_RATIO = 64
-
-#: The greatest budget that is tried, as a number, and the significant digits of a budget.
-_MOST_BUDGET, _DIGITS = 2**30, 12
-
 
 #: A program's number of runs, with (p, p') for each two probabilities that some outputs have at the first and at the
 #: second input of a pair, each multiplied by the number of these outputs.
@@ -361,14 +358,17 @@ class UnlistedRuns(Laws):
         the program with its engine. `refusal` says why there is no table.
         """
         super().__init__(subject)
-        self._parts, self._pairs, self._refusal = parts, pairs, refusal
+        self._parts, self._pairs, self._refused = parts, pairs, refusal
         self._sums: dict[tuple[Fraction, int], list[_Sum]] = {}
+
+    def refusal(self, option: str) -> DiagnosticError | Undecided:  # noqa: ARG002
+        return self._refused
 
     def decide(self, claim: PrivacyClaim) -> Answer:
         """Prove `claim` about one eps by an upper bound of delta; other claims are refused."""
         eps = the_one_eps(claim.intervals)
         if eps is None or claim.is_pure:
-            raise self._refusal
+            raise self._refused
         least, most = self.delta_at(claim.budget, eps, 20)
         allowed = claim.delta.enclosure(eps, 60)
         if most <= allowed[0]:
@@ -376,25 +376,16 @@ class UnlistedRuns(Laws):
         if least > allowed[1]:
             ends = outward(least, most, 10)
             return Undecided(
-                f"{self._refusal.reason}: delta is at least {float(ends[0])}, but no counterexample is named"
+                f"{self._refused.reason}: delta is at least {float(ends[0])}, but no counterexample is named"
             )
-        raise self._refusal
+        raise self._refused
 
-    def loss(self, eps: Fraction, digits: int) -> Loss:  # noqa: ARG002
-        raise self._refusal
-
-    def listed(self) -> TableLaws:
-        raise self._refusal
-
-    def divergence(self, order: int, eps: Fraction, digits: int) -> Renyi:  # noqa: ARG002
-        raise self._refusal
-
-    def least_delta(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
+    def supremum(self, claim: PrivacyClaim, digits: int) -> LeastDelta:
         eps = the_one_eps(claim.intervals)
         if eps is None:
-            raise self._refusal
-        value = self.delta_at(claim.budget, eps, digits)
-        return self._least_delta(claim, point, digits, value, True, (eps, eps), None)
+            raise self._refused
+        value = outward(*self.delta_at(claim.budget, eps, digits), digits)
+        return self._enclosed_delta(claim, value, True, (eps, eps), None)
 
     def delta_at(self, budget: Fraction, eps: Fraction, digits: int) -> Ends:
         found = [each.delta(budget * eps) for each in self._distributions(eps, digits)]
@@ -403,40 +394,6 @@ class UnlistedRuns(Laws):
     def limit_of_delta(self, eps: Fraction, digits: int) -> Ends:
         sums = self._distributions(eps, digits)
         return max(dyadic(each.infinite.lower()) for each in sums), max(dyadic(each.infinite.upper()) for each in sums)
-
-    def budget(self, delta: Fraction, eps: Fraction, digits: int) -> Ends | None:
-        """Enclose the least budget for `delta` at `eps`, to `digits` digits, at most 12; None is infinity.
-
-        Budgets below the lower end need more than `delta`. The budget at the upper end does not.
-        """
-        digits = min(digits, _DIGITS)
-
-        def least(budget: Fraction) -> bool:
-            return self.delta_at(budget / eps, eps, 2 * digits)[0] <= delta
-
-        def most(budget: Fraction) -> bool:
-            return self.delta_at(budget / eps, eps, 2 * digits)[1] <= delta
-
-        if self.limit_of_delta(eps, 2 * digits)[0] > delta:
-            return None
-        if most(_ZERO):
-            return _ZERO, _ZERO
-        end = _ONE
-        while not most(end):
-            end *= 2
-            if end > _MOST_BUDGET:
-                raise OutsideFragment(f"the least budget is more than {end}, or infinite")
-        ends: list[Fraction] = []
-        for enough in (least, most):
-            low, high = (_ZERO, end) if not ends else (ends[0], end)
-            if enough(low):
-                ends.append(low)
-                continue
-            while (high - low) * 10 ** (digits + 2) > high:
-                middle = (low + high) / 2
-                low, high = (low, middle) if enough(middle) else (middle, high)
-            ends.append(high if ends else low)
-        return outward(ends[0], ends[1], digits)
 
     def _distributions(self, eps: Fraction, digits: int) -> list[_Sum]:
         key = eps, digits

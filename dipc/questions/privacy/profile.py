@@ -266,7 +266,9 @@ def loss_distributions(question: PrivacyQuestion, eps: Fraction, digits: int = D
     DiagnosticError for an eps at which a program is not defined.
     """
     question.require_meaning(eps)
-    laws = question.laws().listed()
+    laws = question.laws()
+    if not isinstance(laws, TableLaws):
+        raise laws.refusal("--profile")
     different = different_pairs(laws.table, laws.pairs)
     if len(different) > _MOST_PAIRS:
         raise LimitReached(None, f"there are {len(different)} pairs with different losses, more than {_MOST_PAIRS}")
