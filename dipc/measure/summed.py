@@ -96,14 +96,6 @@ class Theta:
         tail = (-r * (reach + 1) ** 2).exp() / (1 - (-r * (2 * reach + 3)).exp())
         return (4 if wide else 2) * tail
 
-    def at_most(self, edge: int, eps: Fraction) -> flint.arb:
-        """Return Pr[N <= `edge`] at one `eps` for a noise N with this law, enclosed to FLINT's precision.
-
-        Raises LimitReached.
-        """
-        taylor = SummedMeasure((Node(((self, 1),), ((-1, 0, edge),), None, ()),)).series(eps)
-        return coefficients(taylor, 1)[0]
-
     def masses(self, eps: flint.arb_series, center: Fraction, reach: int) -> list[flint.arb_series]:
         """Return the masses at 0, …, `reach` as Taylor series in eps at `center`; `eps` is the series of eps itself."""
         scale = (flint.arb(to_fmpq(self.rate)) / self.unit.ball()) ** 2 / 2

@@ -21,14 +21,14 @@ is convex in d, this is a vertex of the adjacent moves.
 **Integers.** Let one output have discrete Gaussian noise N and move by an integer t > 0. The ratio of the masses at k,
 e^{(t² - 2·k·t)/(2σ²)}, falls with k. So the worst set is all integers up to some k, and with F(k) = Pr[N <= k]
 
-    δ = max over k of F(k) - e^b·F(k - t),    attained at k = ⌊t/2 - b·σ²/t⌋
+    δ = max over k of F(k) - e^b·F(k - t)
 
 (Canonne, Kamath and Steinke 2020, Theorem 7). It grows with t, as F(k - t) falls. The Rényi divergences of integer
 orders a are a·t²/(2σ²), as Σ e^{-(k - x)²/(2σ²)} is the same for all integers x. Those of other orders are not greater
 (Poisson summation), so that ρ is t²/(2σ²). If σ is the same for all eps, δ falls with eps, as F(k) - e^b·F(k - t) does
 for each k. Otherwise the code decides at single values of eps only.
 
-**Several integers.** Several outputs with discrete Gaussian noise of their own have the delta of one integer sum
+**Several integers.** One or several outputs with discrete Gaussian noise of their own have the delta of one integer sum
 (`discrete_normal.py`). Greater deltas at every budget are kept by products with independent outputs (Zhu, Dong and Wang
 2022, Theorem 10). So of two moves of the inputs, the one that moves every output at least as far is the worse, and only
 the greatest moves count. The Rényi divergences of the outputs add up: that of an integer order a is a·Σ t_i²/(2σ_i²).
@@ -51,7 +51,6 @@ from dipc.algebra.numbers import dyadic, outward, to_fmpq
 from dipc.algebra.reals import Real
 from dipc.chain.state import Affine, NoiseVar
 from dipc.frozen import frozen
-from dipc.measure.power_series import precision
 from dipc.measure.summed import Theta
 from dipc.noise.law import Measure
 from dipc.program.clipped import Clipped
@@ -226,26 +225,6 @@ class GaussianMechanism:
         ball = flint.arb(to_fmpq(square)).sqrt() / self.unit.ball()
         return ball if self.fixed else ball * flint.arb(to_fmpq(eps))
 
-    def noise(self, output: NormalOutput) -> Theta:
-        """Return the law of the discrete noise of `output`."""
-        return Theta(output.noise_rate, self.unit, self.fixed)
-
-    def thresholds(self, output: NormalOutput, shift: Fraction, budget: Fraction, eps: Fraction) -> Iterator[WorstSet]:
-        """Yield half-spaces of outputs, one of which is the worst set for the budget `budget`·`eps`.
-
-        Only `output` moves between the inputs, by `shift`, and it has discrete noise. Raises Undecided for too many
-        terms.
-        """
-        t = abs(shift)
-        low, high = (end**2 * output.variance for end in self.unit.enclosure(_BITS))
-        scale = 1 if self.fixed else eps**2
-        ends = [floor(t / 2 - budget * eps * size / (scale * t)) for size in (high, low)]
-        law, center = self.noise(output), _ONE if self.fixed else eps
-        for k in range(ends[0], ends[1] + 1):
-            with precision(_BITS, 1):
-                ours, theirs = (law.at_most(edge, center) for edge in (k, k - int(t)))
-            yield k / t, ours, theirs
-
     def rho(self, square: Fraction, eps: Fraction) -> Ends:
         """Return an enclosure of μ²/2 at `eps`, the least ρ of zCDP for one move of the inputs.
 
@@ -354,28 +333,23 @@ class GaussianLaws(Laws):
         return max(low for low, _ in ends), max(high for _, high in ends)
 
     def _delta(self, move: OutputsMove, budget: Fraction, eps: Fraction) -> Ends:
-        moving = _moving(self.mechanism, move)
-        if not moving:
+        if not move.square:
             return _ZERO, _ZERO
         with flint.ctx.workprec(_BITS):
             b = flint.arb(to_fmpq(budget * eps))
-            if not self.mechanism.whole:
-                mean = self.mechanism.mean(move.square, eps)
-                excesses = [_phi(mean / 2 - b / mean) - b.exp() * _phi(-mean / 2 - b / mean)]
-            elif len(moving) == 1:
-                sets = self.mechanism.thresholds(*moving[0], budget, eps)
-                excesses = [ours - b.exp() * theirs for _, ours, theirs in sets]
-            else:
+            if self.mechanism.whole:
                 return self._sum(move, eps).delta(b.exp())
-            return max(_ZERO, *(dyadic(ball.lower()) for ball in excesses)), max(
-                dyadic(ball.upper()) for ball in excesses
-            )
+            mean = self.mechanism.mean(move.square, eps)
+            excess = _phi(mean / 2 - b / mean) - b.exp() * _phi(-mean / 2 - b / mean)
+            return max(_ZERO, dyadic(excess.lower())), dyadic(excess.upper())
 
     def _sum(self, move: OutputsMove, eps: Fraction) -> SumLaw:
         key = move.shifts, eps
         if key not in self._sums:
-            moving = _moving(self.mechanism, move)
-            self._sums[key] = sum_law([(int(t), self.mechanism.noise(each)) for each, t in moving], eps)
+            unit, fixed = self.mechanism.unit, self.mechanism.fixed
+            every = zip(self.mechanism.outputs, move.shifts, strict=True)
+            moving = [(int(t), Theta(each.noise_rate, unit, fixed)) for each, t in every if t]
+            self._sums[key] = sum_law(moving, eps)
         return self._sums[key]
 
     def rho(self, claim: PrivacyClaim) -> Rho:
@@ -463,22 +437,19 @@ class GaussianLaws(Laws):
 
         `move` says how the pair moves the outputs, and the budget of the claim is `budget`·`eps`.
         """
-        moving = _moving(self.mechanism, move)
-        if self.mechanism.whole and len(moving) == 1:
-            yield from self.mechanism.thresholds(*moving[0], budget, eps)
-        elif self.mechanism.whole:
+        if self.mechanism.whole:
             law = self._sum(move, eps)
             with flint.ctx.workprec(_BITS):
                 edge, ours, theirs = law.edge(flint.arb(to_fmpq(budget * eps)).exp())
-            yield Fraction(edge, law.scale) / move.square, ours, theirs
-        else:
-            for denominator in _DENOMINATORS:
-                with flint.ctx.workprec(_BITS):
-                    b, mean = flint.arb(to_fmpq(budget * eps)), self.mechanism.mean(move.square, eps)
-                    edge_ = dyadic((flint.arb(1) / 2 - b / mean**2).mid()).limit_denominator(denominator)
-                    place = flint.arb(to_fmpq(edge_)) * mean
-                    probabilities = _phi(place), _phi(place - mean)
-                yield edge_, *probabilities
+            yield edge / move.square, ours, theirs
+            return
+        for denominator in _DENOMINATORS:
+            with flint.ctx.workprec(_BITS):
+                b, mean = flint.arb(to_fmpq(budget * eps)), self.mechanism.mean(move.square, eps)
+                edge = dyadic((flint.arb(1) / 2 - b / mean**2).mid()).limit_denominator(denominator)
+                place = flint.arb(to_fmpq(edge)) * mean
+                probabilities = _phi(place), _phi(place - mean)
+            yield edge, *probabilities
 
     def _half_space(self, move: OutputsMove, edge: Fraction) -> Texts:
         """Return a half-space of outputs as text, such as {"x": "[3, inf)"}.
@@ -495,10 +466,6 @@ class GaussianLaws(Laws):
         bound = edge * move.square + sum((weight * center for _, weight, _, center in moving), _ZERO)
         text = " + ".join(f"{weight}*{name}" for name, weight, *_ in moving).replace("+ -", "- ")
         return {text: f"(-inf, {bound}]"}
-
-
-def _moving(mechanism: GaussianMechanism, move: OutputsMove) -> list[tuple[NormalOutput, Fraction]]:
-    return [(each, t) for each, t in zip(mechanism.outputs, move.shifts, strict=True) if t]
 
 
 def _towards(interval: Interval, end: Fraction | None) -> Iterator[Fraction]:
