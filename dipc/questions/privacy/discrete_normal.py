@@ -56,13 +56,13 @@ class SumLaw:
             return max(_ZERO, dyadic((low - error).lower())), dyadic((high + error).upper())
 
     def edge(self, factor: flint.arb) -> tuple[Fraction, flint.arb, flint.arb]:
-        """Return (the greatest value v with Pr[S = v] >= `factor`·Pr'[S = v], Pr[S <= v], Pr'[S <= v]).
+        """Return (the greatest value v with Pr[S = v] > `factor`·Pr'[S = v], Pr[S <= v], Pr'[S <= v]).
 
         Pr is the law at the first input, and Pr' at the second. The probabilities are enclosed.
         """
         with precision(_BITS, 1):
             none = flint.arb(0)
-            likely = [v for v, mass in self.masses.items() if not mass < factor * self.masses.get(v - self.shift, none)]
+            likely = [v for v, mass in self.masses.items() if mass > factor * self.masses.get(v - self.shift, none)]
             edge = max(likely, default=min(self.masses))
             ours, theirs = (
                 sum((mass for value, mass in self.masses.items() if value <= end), none)

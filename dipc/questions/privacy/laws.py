@@ -235,7 +235,7 @@ class Laws(ABC):
         """Enclose the least number b such that the program is (b, `delta`)-private at `eps`; None is infinity.
 
         `delta` is positive. Budgets below the lower end need more than `delta`, and the budget at the upper end does
-        not. Bisection finds both ends to `digits` digits, at most 12, since the least delta falls as b grows.
+        not. Bisection finds each end to `digits` digits, at most 12, since the least delta falls as b grows.
         """
         digits = min(digits, _BISECTED)
 
@@ -255,11 +255,11 @@ class Laws(ABC):
         ends: list[Fraction] = []
         for side in (0, 1):
             low, high = (_ZERO, _ZERO) if needed(_ZERO)[side] <= delta else (_ZERO, most)
-            while (high - low) * 10 ** (digits + 2) > high:
+            while (high - low) * 10**digits > high:
                 middle = (low + high) / 2
                 low, high = (low, middle) if needed(middle)[side] <= delta else (middle, high)
             ends.append(high if side else low)
-        return outward(ends[0], ends[1], digits)
+        return ends[0], ends[1]
 
     def constant(self, intervals: tuple[Interval, ...], digits: int | None) -> ConstantEnds:  # noqa: ARG002
         """Return bounds of the least K such that the program is K·eps-private on `intervals`.
