@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
 
 from dipc.chain.chain import Chain, ExitState
 from dipc.chain.state import (
@@ -23,6 +22,7 @@ from dipc.chain.state import (
     State,
     affine_text,
     centered,
+    combination,
     comparison_text,
     irredundant,
     nonnegative,
@@ -39,72 +39,45 @@ from dipc.text.program import CoreProgram
 # --- Connected components of noises, with the real inputs left open ---------------------------------------------------
 
 
-class Ball(NamedTuple):
-    """The closed interval of all values within `radius` of `center`."""
-
-    center: Fraction
-    radius: Fraction
-
-
-#: By real output slot, where its value must lie.
-Balls = Mapping[int, Ball]
-
-
-class AffineBound(NamedTuple):
-    """The condition `form` >= 0, or one end of a ball as a condition on a real or int output.
-
-    If `ball` is None, the condition is form >= 0. Otherwise `ball` is the slot of the output, and `sign` is 1 for the
-    lower end of the ball, -1 for the upper end. With `sign` 1 the form is the output, and the condition is output >=
-    center - radius. With `sign` -1 the form is -output, and the condition is output <= center + radius.
-    """
-
-    form: Affine
-    ball: int | None
-    sign: int = 1
+#: The keys of alpha and gamma among the inputs of a form, beside slots.
+ALPHA, GAMMA = -1, -2
 
 
 @frozen
 class ComponentTemplate:
-    """A group of dependent noises with the constraints on them, as a function of inputs and balls.
+    """A group of dependent noises with the constraints on them, as a function of the values of some keys.
 
     - `members` are the ids of the noises, increasing; `noises` are the noises in this order, and `around_zero` the same
       noises with mean 0.
-    - `inputs` and `balls` are the slots of the real and int inputs, and of the outputs with a ball, on which the
-      constraints depend.
-    - `bounds` are the constraints; their forms refer to a noise by its index in `members`.
-    - `slacks` has, for each constraint, the value of its form when every noise is equal to its mean: a function of
-      inputs.
+    - `keys` are those on which the constraints depend, increasing: slots of real and int inputs, slots of outputs that
+      have to be within gamma of their right value, and GAMMA. The value of an output is the right one.
+    - `bounds` are forms that have to be at least 0; they refer to a noise by its index in `members`.
+    - `slacks` has, for each of `bounds`, its value when every noise is equal to its mean: a function of the keys.
     """
 
     members: tuple[int, ...]
-    inputs: tuple[int, ...]
-    balls: tuple[int, ...]
+    keys: tuple[int, ...]
     noises: tuple[NoiseVar, ...]
     around_zero: tuple[Noise, ...]
-    bounds: tuple[AffineBound, ...]
+    bounds: tuple[Affine, ...]
     slacks: tuple[Affine, ...]
 
-    def event(self, inputs: Mapping[int, Fraction], balls: Balls) -> Event:
-        """Return the event for the values `inputs`, by slot, and for `balls`, by the slot of the output.
+    def event(self, values: Mapping[int, Fraction]) -> Event:
+        """Return the event for the `values` of the keys.
 
         The noises of the event have mean 0, and its constraints are normalized. So two inputs give equal events if no
         comparison depends on their difference, such as a shift of all queries. No constraint is strict: constraints on
         integers are closed, and for continuous noises the boundary has measure zero.
         """
-        constraints: list[Halfspace] = []
-        for (form, ball, sign), slack in zip(self.bounds, self.slacks, strict=True):
-            constant = slack.evaluate(inputs)
-            if ball is not None:
-                center, radius = balls[ball]
-                constant = radius + (constant - center if sign > 0 else constant + center)
-            constraints.append(Halfspace(form.noises, constant))
-        return Event(self.around_zero, tuple(constraints))
+        pairs = zip(self.bounds, self.slacks, strict=True)
+        return Event(self.around_zero, tuple([Halfspace(form.noises, slack.evaluate(values)) for form, slack in pairs]))
 
 
-def components(noises: Sequence[NoiseVar], bounds: Iterable[AffineBound]) -> tuple[ComponentTemplate, ...]:
+def components(noises: Sequence[NoiseVar], bounds: Iterable[Affine]) -> tuple[ComponentTemplate, ...]:
     """Return the connected components of `noises`, where each of `bounds` connects the noises that it mentions.
 
-    Every bound must mention a noise. The measure of all bounds together is the product of the components' measures.
+    The bounds are forms that have to be at least 0, and each must mention a noise. The measure of all bounds together
+    is the product of the components' measures.
     """
     by_id = {noise.id: noise for noise in noises}
     root = {noise.id: noise.id for noise in noises}
@@ -117,32 +90,30 @@ def components(noises: Sequence[NoiseVar], bounds: Iterable[AffineBound]) -> tup
 
     listed = list(bounds)
     for bound in listed:
-        first = find(bound.form.noises[0][0])
-        for noise, _ in bound.form.noises[1:]:
+        first = find(bound.noises[0][0])
+        for noise, _ in bound.noises[1:]:
             root[find(noise)] = first
-    groups: dict[int, list[AffineBound]] = {}
+    groups: dict[int, list[Affine]] = {}
     for bound in listed:
-        groups.setdefault(find(bound.form.noises[0][0]), []).append(bound)
+        groups.setdefault(find(bound.noises[0][0]), []).append(bound)
     return tuple(_component(by_id, group) for group in groups.values())
 
 
-def _component(by_id: Mapping[int, NoiseVar], bounds: Sequence[AffineBound]) -> ComponentTemplate:
-    members = sorted({noise for bound in bounds for noise, _ in bound.form.noises})
+def _component(by_id: Mapping[int, NoiseVar], bounds: Sequence[Affine]) -> ComponentTemplate:
+    members = sorted({noise for bound in bounds for noise, _ in bound.noises})
     position = {noise: index for index, noise in enumerate(members)}
     means = {noise: by_id[noise].mean for noise in members}
     assert not any(mean.noises for mean in means.values())
-    renumbered: list[AffineBound] = []
+    renumbered: list[Affine] = []
     slacks: list[Affine] = []
-    balls: set[int] = set()
-    for form, ball, sign in bounds:
+    for form in bounds:
         terms = tuple([(position[noise], coefficient) for noise, coefficient in form.noises])
-        renumbered.append(AffineBound(Affine(terms, form.inputs, form.constant), ball, sign))
+        renumbered.append(Affine(terms, form.inputs, form.constant))
         slacks.append(_slack(form, tuple([means[noise] for noise, _ in form.noises])))
-        balls.update(() if ball is None else (ball,))
     noises = tuple([by_id[noise] for noise in members])
     around_zero = tuple([Noise(noise.law, noise.rate, Fraction(0)) for noise in noises])
-    sides = tuple(sorted({slot for slack in slacks for slot, _ in slack.inputs})), tuple(sorted(balls))
-    return ComponentTemplate(tuple(members), *sides, noises, around_zero, tuple(renumbered), tuple(slacks))
+    keys = tuple(sorted({key for slack in slacks for key, _ in slack.inputs}))
+    return ComponentTemplate(tuple(members), keys, noises, around_zero, tuple(renumbered), tuple(slacks))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -159,7 +130,7 @@ def _interval(member: int, weight: NoiseWeight) -> ComponentTemplate:
     form = Affine.noise(member)
     sides = [] if weight.low is None else [form - Affine.number(weight.low)]
     sides += [] if weight.high is None else [Affine.number(weight.high) - form]
-    return _component({member: noise}, [AffineBound(side, None) for side in sides])
+    return _component({member: noise}, sides)
 
 
 # --- Exit states as events: everything that does not depend on the row is done once -----------------------------------
@@ -167,55 +138,47 @@ def _interval(member: int, weight: NoiseWeight) -> ComponentTemplate:
 # A table substitutes tens of thousands of rows into the same few exit states, so a template holds the connected
 # components of the noises and leaves only the numbers to be filled in.
 
-_NO_BALLS: Balls = {}
-
 
 @frozen
 class EventTemplate:
-    """The event that a run ends in an exit with some outputs within their balls, as a function of the inputs.
+    """The event that a run ends in an exit with some outputs near their right values, as a function of some keys.
 
-    If `guards_hold`, its probability is the product of the measures of the events of `components`, times the weight of
-    the choices that lead to the exit; otherwise it is 0.
+    The keys are those of `ComponentTemplate`. If `guards_hold`, the probability of the event is the product of the
+    measures of the events of `components`, times the weight of the choices that lead to the exit; otherwise it is 0.
 
-    - `inputs` are the slots of all real and int inputs on which the event depends.
-    - `possible` is False if an output that must lie in a ball was never assigned.
+    - `keys` are all keys on which the event depends, increasing.
+    - `possible` is False if an output that must be near its right value was never assigned.
     - `guards` are the conditions on the inputs under which runs reach the exit.
-    - `points` are the ends of the balls of outputs without noise: conditions on inputs, too.
-    - `random_balls` are the outputs with continuous noise whose ball has two ends, so that radius 0 has probability 0.
+    - `points` are forms of the keys that have to be at least 0: outputs without noise are within gamma.
+    - `in_balls` says that an output with continuous noise has to be within gamma on both sides, which has probability 0
+      if gamma is 0.
     """
 
-    inputs: tuple[int, ...]
+    keys: tuple[int, ...]
     possible: bool
     guards: tuple[Constraint, ...]
-    points: tuple[AffineBound, ...]
-    random_balls: tuple[int, ...]
+    points: tuple[Affine, ...]
+    in_balls: bool
     components: tuple[ComponentTemplate, ...]
 
-    def guards_hold(self, inputs: Mapping[int, Fraction], balls: Balls = _NO_BALLS) -> bool:
-        """Return whether the conditions on `inputs` and `balls` that involve no noise are satisfied.
+    def guards_hold(self, values: Mapping[int, Fraction]) -> bool:
+        """Return whether the conditions that involve no noise are satisfied, at the `values` of the keys.
 
-        If not, the event has probability 0. The conditions are: every guard holds, every output without noise lies in
-        its ball, and no ball of an output with continuous noise is a single point.
+        If not, the event has probability 0. The conditions are: every guard holds, every output without noise is within
+        gamma, and gamma is not 0 if the event is `in_balls`.
         """
-        if not self.possible:
+        if not self.possible or (self.in_balls and values[GAMMA] <= 0):
             return False
         for guard in self.guards:
-            if not guard.holds_at(inputs):
+            if not guard.holds_at(values):
                 return False
-        for form, slot, sign in self.points:
-            assert slot is not None
-            center, radius = balls[slot]
-            if form.evaluate(inputs) - sign * center + radius < 0:
-                return False
-        # A single value of a continuous output has probability 0.
-        return all(balls[slot].radius > 0 for slot in self.random_balls)
+        return all(point.evaluate(values) >= 0 for point in self.points)
 
 
-def signs_of_balls(program: CoreProgram) -> tuple[int, ...]:
-    """The ends that the balls of outputs of `program` have: 1 for a lower end, -1 for an upper end.
+def sides_of_outputs(program: CoreProgram) -> tuple[int, ...]:
+    """The sides on which real and int outputs of `program` may be too far off: 1 for below, -1 for above.
 
-    Balls have both ends, unless the metric of the program counts only errors above the right value, or only errors
-    below.
+    The metric of a program can count only errors above the right value, or only errors below.
     """
     match None if program.metric is None else program.metric.output:
         case "above":
@@ -227,41 +190,41 @@ def signs_of_balls(program: CoreProgram) -> tuple[int, ...]:
 
 
 def template(
-    program: CoreProgram, exit_state: ExitState, balls: Iterable[int] = (), intervals: Iterable[NoiseWeight] = ()
+    program: CoreProgram, exit_state: ExitState, near: Iterable[int] = (), intervals: Iterable[NoiseWeight] = ()
 ) -> EventTemplate:
-    """Return the event that a run of `program` ends in `exit_state` with each output in `balls` within its ball.
+    """Return the event that a run of `program` ends in `exit_state` with the outputs `near` within gamma.
 
-    The event is a function of the inputs and of the balls. `balls` are the slots of real and int outputs; an output
-    that was never assigned lies in no ball. Each of `intervals` is one more independent noise, with the interval in
-    which it must lie.
+    `near` are slots of real and int outputs; an output that was never assigned is not near its right value. Each of
+    `intervals` is one more independent noise, with the interval in which it must lie.
     """
-    possible = True
-    points: list[AffineBound] = []
-    signs = signs_of_balls(program)
-    random_balls: list[int] = []
+    possible, in_balls = True, False
+    points: list[Affine] = []
+    signs = sides_of_outputs(program)
     guards = irredundant(exit_state.guards.items)
     given = (*exit_state.guards.items, *nonnegative(exit_state.noises).items)
     constraints = irredundant(exit_state.constraints.items, given)
-    bounds = [AffineBound(item.form, None) for item in constraints]
-    for slot in sorted(balls):
+    bounds = [item.form for item in constraints]
+    for slot in sorted(near):
         value = exit_state.outputs[slot]
         if value is None:
             possible = False
             continue
-        assert isinstance(value, Affine), "only real and int outputs have balls"
-        sides = [AffineBound(value if sign > 0 else -value, slot, sign) for sign in signs]
+        assert isinstance(value, Affine), "only real and int outputs are compared with gamma"
+        off = value - Affine.input(slot)
+        sides = [
+            combination(((Fraction(sign), off), (Fraction(1), Affine.input(GAMMA))), Fraction(0)) for sign in signs
+        ]
         if not value.noises:
             points += sides
             continue
         if program.slots[slot].type is BaseType.REAL and len(sides) > 1:
-            random_balls.append(slot)
+            in_balls = True
         bounds += sides
     independent = components(exit_state.noises, bounds)
     independent += tuple([_interval(-1 - number, each) for number, each in enumerate(intervals) if each.is_bounded])
-    inputs = {slot for component in independent for slot in component.inputs}
-    inputs.update(slot for guard in guards for slot, _ in guard.form.inputs)
-    inputs.update(slot for point in points for slot, _ in point.form.inputs)
-    return EventTemplate(tuple(sorted(inputs)), possible, guards, tuple(points), tuple(random_balls), independent)
+    keys = {key for component in independent for key in component.keys}
+    keys.update(key for form in (*[guard.form for guard in guards], *points) for key, _ in form.inputs)
+    return EventTemplate(tuple(sorted(keys)), possible, guards, tuple(points), in_balls, independent)
 
 
 @frozen
@@ -372,8 +335,8 @@ def _comparison(
     if not edge.difference.noises:
         holds = all(item.holds_at(inputs) for item in edge.known)
         return EdgeView(source, goal, True, outcome) if holds else None
-    before = [AffineBound(item.form, None) for item in state.constraints.items]
-    now = [AffineBound(item.form, None) for item in edge.known]
+    before = [item.form for item in state.constraints.items]
+    now = [item.form for item in edge.known]
     touched = {noise for item in edge.known for noise, _ in item.form.noises}
     joint = [
         component
@@ -387,8 +350,8 @@ def _comparison(
         goal,
         False,
         outcome,
-        tuple([component.event(inputs, {}) for component in joint]),
-        tuple([component.event(inputs, {}) for component in given]),
+        tuple([component.event(inputs) for component in joint]),
+        tuple([component.event(inputs) for component in given]),
     )
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from dipc.algebra.exppoly import Closed, ClosedForm, product
 from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.algebra.numbers import decimal, magnitude
-from dipc.chain.event import Ball, EventTemplate
+from dipc.chain.event import GAMMA, EventTemplate
 from dipc.claims.claim import Claim, intervals_text
 from dipc.claims.given import Cell, CellPool
 from dipc.claims.table import Row, Table
@@ -271,11 +271,11 @@ class _Search:
         every smaller gamma fails, since Pr never decreases as gamma grows.
         """
         reals, answers = _numbers(self._probabilities.program, claimed.row)
-        balls = {slot: Ball(answer, gamma) for slot, answer in answers.items()}
+        values = {**reals, **answers, GAMMA: gamma}
         nearer = [
-            Share(weight, tuple([component.event(reals, balls) for component in event.components]))
+            Share(weight, tuple([component.event(values) for component in event.components]))
             for event, weight in self._probabilities.exits(claimed.row.inputs, claimed.row.outputs)
-            if event.guards_hold(reals, balls) and gamma not in _gaps_without_noise(event, reals, answers)
+            if event.guards_hold(values) and gamma not in _gaps_without_noise(event, values)
         ]
         return self._holds_with(claimed, Bound(tuple(nearer)))
 
@@ -499,9 +499,10 @@ def course_of(probabilities: Probabilities, row: Row) -> StepCourse | SmoothCour
     if not program.has_product_distance:
         return StepCourse(False, Nearness(program).distances(row.inputs, row.outputs))
     exits = [event for event, _ in probabilities.exits(row.inputs, row.outputs)]
-    if not any(_balls(event) for event in exits):
+    keys = {key for event in exits for component in event.components for key in component.keys}
+    slots = keys.intersection(program.outputs)
+    if not slots:
         return StepCourse(False, _jumps(probabilities, row, exits))
-    slots = {slot for event in exits for slot in _balls(event)}
     if all(program.slots[slot].type is BaseType.INT for slot in slots):
         return StepCourse(True, _jumps(probabilities, row, exits))
     laws = [noise.law for event in exits for component in event.components for noise in component.noises]
@@ -558,17 +559,13 @@ def _measure(probabilities: Probabilities, share: Share) -> Closed:
     return product(map(probabilities.measurer.event, share.events))
 
 
-def _balls(event: EventTemplate) -> set[int]:
-    return {slot for component in event.components for slot in component.balls}
-
-
 def _jumps(probabilities: Probabilities, row: Row, exits: Sequence[EventTemplate]) -> tuple[Fraction, ...]:
     """The distances of outputs without noise in `exits` from the right answers at `row`, increasing.
 
     `probabilities` are those of the program.
     """
     reals, answers = _numbers(probabilities.program, row)
-    return tuple(sorted({off for event in exits for off in _gaps_without_noise(event, reals, answers)}))
+    return tuple(sorted({off for event in exits for off in _gaps_without_noise(event, {**reals, **answers})}))
 
 
 def _numbers(program: CoreProgram, row: Row) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
@@ -585,18 +582,14 @@ def _numbers(program: CoreProgram, row: Row) -> tuple[dict[int, Fraction], dict[
     return reals, answers
 
 
-def _gaps_without_noise(
-    event: EventTemplate, reals: Mapping[int, Fraction], answers: Mapping[int, Fraction]
-) -> Iterator[Fraction]:
+def _gaps_without_noise(event: EventTemplate, values: Mapping[int, Fraction]) -> Iterator[Fraction]:
     """Yield, for each constraint of `event` on an output without noise, the least gamma that satisfies it.
 
     A constraint keeps the output at most gamma above its right answer, or at most gamma below it. So this gamma is 0 if
-    the output is on the other side of the answer. `reals` and `answers` give the numeric inputs and the right answers,
-    by slot.
+    the output is on the other side of the answer. `values` are the numeric inputs and the right answers, by slot.
     """
-    for form, slot, sign in event.points:
-        assert slot is not None
-        yield max(_ZERO, sign * answers[slot] - form.evaluate(reals))
+    for point in event.points:
+        yield max(_ZERO, -point.evaluate({**values, GAMMA: _ZERO}))
 
 
 def gamma_settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | None:

@@ -508,16 +508,16 @@ class Exits:
     )
 
     def towards(
-        self, wanted: Mapping[int, Value], balls: Collection[int] = (), within: Iterable[Constraint] = ()
+        self, wanted: Mapping[int, Value], near: Collection[int] = (), within: Iterable[Constraint] = ()
     ) -> Iterator[Exit]:
-        """Yield the exits at which the finite outputs are `wanted` and each output in `balls` is in its ball.
+        """Yield the exits at which the finite outputs are `wanted` and each of the outputs `near` is within gamma.
 
-        `wanted` has the values by slot; `balls` are the slots of real or int outputs. The ball of an output is the set
-        of values within gamma of the right one. The probability of these outputs is the sum over the exits whose guards
-        hold at the input. `within` are guards that all inputs in question satisfy: exits with the negation of such a
-        guard are left out. The outputs in `wanted` must be among those observed when the exits were explored.
+        `wanted` has the values by slot; `near` are the slots of real or int outputs. The probability of these outputs
+        is the sum over the exits whose guards hold at the input. `within` are guards that all inputs in question
+        satisfy: exits with the negation of such a guard are left out. The outputs in `wanted` must be among those
+        observed when the exits were explored.
         """
-        return self._exits(self.states_towards(wanted, within), balls)
+        return self._exits(self.states_towards(wanted, within), near)
 
     def states_towards(self, wanted: Mapping[int, Value], within: Iterable[Constraint] = ()) -> list[ExitState]:
         """Return the final states in which the finite outputs have the values `wanted`, by slot.
@@ -550,9 +550,9 @@ class Exits:
             (),
         )
 
-    def _exits(self, states: Iterable[ExitState], balls: Collection[int]) -> Iterator[Exit]:
+    def _exits(self, states: Iterable[ExitState], near: Collection[int]) -> Iterator[Exit]:
         for state in states:
-            event = template(self.program, state, balls, self.intervals.get(state.node, ()))
+            event = template(self.program, state, near, self.intervals.get(state.node, ()))
             if event.possible:
                 yield Exit(state, event, self.weights.get(state.node))
 
@@ -749,7 +749,7 @@ class OutputLaws:
         shares: dict[Answer, list[Share]] = {}
         for answer, exit_ in self._exits(finite):
             if exit_.event.guards_hold(reals):
-                events = tuple([component.event(reals, {}) for component in exit_.event.components])
+                events = tuple([component.event(reals) for component in exit_.event.components])
                 shares.setdefault(answer, []).append(Share(exit_.weight, events))
         ordered = sorted(shares, key=self.rank)
         return {answer: Bound(tuple(shares[answer])) for answer in ordered}

@@ -237,14 +237,12 @@ class ExpectedErrors(Probabilities):
         if not gap.noises:
             factor = moment.of_gap(gap.evaluate(reals))
             if factor:
-                yield _times(Share(exit_.weight, tuple([component.event(reals, {}) for component in joint])), factor)
+                yield _times(Share(exit_.weight, tuple([component.event(reals) for component in joint])), factor)
             return
         drawn = {noise for noise, _ in gap.noises}
         own = [component for component in joint if not drawn.isdisjoint(component.members)]
-        rest = tuple([component.event(reals, {}) for component in joint if component not in own])
-        area = _Area.from_exit(
-            exit_, gap, [(component.members, component.event(reals, {})) for component in own], reals
-        )
+        rest = tuple([component.event(reals) for component in joint if component not in own])
+        area = _Area.from_exit(exit_, gap, [(component.members, component.event(reals)) for component in own], reals)
         if any(noise.law.whole for noise in area.noises):
             yield _times(Share(_weighted(exit_.weight, area.of_integers(moment)), rest), _ONE)
             return

@@ -19,7 +19,7 @@ from dipc.above import above
 from dipc.algebra.exppoly import Closed, ClosedForm, total
 from dipc.algebra.limits import Effort, LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import exact_rational
-from dipc.chain.event import Ball, Balls, EventTemplate
+from dipc.chain.event import GAMMA, EventTemplate
 from dipc.chain.explore import explore
 from dipc.chain.flow import Flow, analyze, with_finite_noise
 from dipc.chain.state import ChoiceWeight, finite_values
@@ -77,17 +77,16 @@ class _Plan:
     """The result of exploring a program for all rows with the same finite inputs and outputs.
 
     `exits` are all exits to these outputs. If there would be too many, `graph` has the runs to the outputs instead, and
-    otherwise it is None. `inputs` are the indices of the real and int inputs on which the probability depends, and
-    `balls` those of the real and int outputs that the rows state.
+    otherwise it is None. `cells` are the places of the cells on which the probability depends, among those of a row:
+    its inputs, its outputs and gamma.
 
-    The keys of both caches contain values from rows, each with the text shown for it. The key of a probability in
-    `bounds` has the values of gamma, `inputs` and `balls`. The key of an event in `events` has the number of its
-    component among all components of the exits, and the values on which the event depends.
+    The keys of both caches contain cells of rows. The key of a probability in `bounds` has the cells at the places
+    `cells`. The key of an event in `events` has the number of its component among all components of the exits, and the
+    cells on which the event depends.
     """
 
     exits: tuple[Exit, ...]
-    inputs: tuple[int, ...]
-    balls: tuple[int, ...]
+    cells: tuple[int, ...]
     graph: RunTemplate | None = None
     bounds: dict[tuple[Cell | None, ...], Bound] = field(default_factory=dict)
     events: dict[tuple[object, ...], Event] = field(default_factory=dict)
@@ -117,8 +116,8 @@ class Probabilities:
         self._finite_outputs = [
             position for position in range(len(program.outputs)) if position not in set(self._real_outputs)
         ]
-        self._input_position = {slot: position for position, slot in enumerate(program.inputs)}
-        self._output_position = {slot: position for position, slot in enumerate(program.outputs)}
+        #: The places of cells in a row, by the keys of events.
+        self._place = {key: place for place, key in enumerate((*program.inputs, *program.outputs, GAMMA))}
         self._plans: dict[tuple[object, ...], _Plan | Undecided] = {}
         self._interned: dict[Bound, Bound] = {}
 
@@ -137,7 +136,8 @@ class Probabilities:
         DiagnosticError for programs that fail.
         """
         plan = self._plan(inputs, outputs)
-        key = (gamma, *[inputs[position] for position in plan.inputs], *[outputs[position] for position in plan.balls])
+        cells = (*inputs, *outputs, gamma)
+        key = tuple([cells[place] for place in plan.cells])
         bound = plan.bounds.get(key)
         if bound is None:
             computed = Bound(self._shares(inputs, outputs, gamma))
@@ -166,26 +166,23 @@ class Probabilities:
 
     def _shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Share, ...]:
         plan = self._plan(inputs, outputs)
-        reals, balls = self._substitution(plan, inputs, outputs, gamma)
+        cells = (*inputs, *outputs, gamma)
+        numbers = [*self._real_inputs, *[len(inputs) + place for place in self._real_outputs], len(cells) - 1]
+        keys = [*self._place]
+        values = {keys[place]: number_of(cell) for place in numbers if (cell := cells[place]) is not None}
         if plan.graph is not None:
-            return (Share(None, (plan.graph.graph(reals),)),)
-        input_at, output_at = self._input_position, self._output_position
+            return (Share(None, (plan.graph.graph(values),)),)
         result = []
         number = 0
         for exit_ in plan.exits:
             components = exit_.event.components
-            if exit_.event.guards_hold(reals, balls):
+            if exit_.event.guards_hold(values):
                 events = []
                 for place, component in enumerate(components, number):
-                    key = (
-                        place,
-                        gamma,
-                        *[inputs[input_at[slot]] for slot in component.inputs],
-                        *[outputs[output_at[slot]] for slot in component.balls],
-                    )
+                    key = (place, *[cells[self._place[each]] for each in component.keys])
                     event = plan.events.get(key)
                     if event is None:
-                        event = plan.events[key] = component.event(reals, balls)
+                        event = plan.events[key] = component.event(values)
                     events.append(event)
                 result.append(Share(exit_.weight, tuple(events)))
             number += len(components)
@@ -257,8 +254,7 @@ class Probabilities:
         graph = many.graph(wanted)
         if graph is None:
             return self._explored(inputs, outputs, self.limits)
-        needed = sorted(self._input_position[slot] for slot in graph.inputs)
-        return _Plan((), tuple(needed), (), graph)
+        return _Plan((), tuple(sorted(self._place[slot] for slot in graph.inputs)), graph)
 
     @cached_property
     def _many(self) -> ManyRuns | None:
@@ -277,23 +273,12 @@ class Probabilities:
             program.inputs[position]: value_of(inputs[position]) for position in self._finite_inputs
         }
         wanted = self._wanted(outputs)
-        balls = [program.outputs[position] for position in self._real_outputs if outputs[position] is not None]
+        near = [program.outputs[position] for position in self._real_outputs if outputs[position] is not None]
         self.work += Effort(explorations=1)
-        explored = exits(self.flow, self.choices, limits, finite, wanted, [*wanted, *balls])
-        relevant = [*explored.towards(wanted, balls)]
-        needed = sorted({self._input_position[slot] for each in relevant for slot in each.event.inputs})
-        reached = tuple(self._output_position[slot] for slot in balls)
-        return _Plan(tuple(relevant), tuple(needed), reached)
-
-    # --- rows --------------------------------------------------------------------------------------
-
-    def _substitution(
-        self, plan: _Plan, inputs: Sequence[Cell], outputs: Cells, gamma: Cell
-    ) -> tuple[dict[int, Fraction], Balls]:
-        program = self.program
-        radius = number_of(gamma)
-        reals = {program.inputs[position]: number_of(inputs[position]) for position in self._real_inputs}
-        return reals, {program.outputs[position]: Ball(number_of(outputs[position]), radius) for position in plan.balls}
+        explored = exits(self.flow, self.choices, limits, finite, wanted, [*wanted, *near])
+        relevant = [*explored.towards(wanted, near)]
+        needed = {self._place[key] for each in relevant for key in each.event.keys}
+        return _Plan(tuple(relevant), tuple(sorted(needed)))
 
 
 def one_sided(program: Program, side: str) -> Program:

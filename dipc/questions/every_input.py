@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from dipc.algebra.exppoly import ClosedForm, ExpPoly
 from dipc.algebra.limits import Undecided
+from dipc.chain.event import GAMMA
 from dipc.chain.state import Affine, Constraint, contradict
 from dipc.claims.claim import FREE, ClaimOptions
 from dipc.decide.engine import Engine
@@ -60,7 +61,7 @@ from dipc.rules.every_rule import (
 from dipc.rules.exchange import classes_up_to_exchange
 from dipc.rules.facets import FacetMetric, choices, facet_metric, facets
 from dipc.rules.goal import ConvexClass, Goal, Proof, Setting, has_static_facets, near_answers, stated_goal
-from dipc.rules.halfspaces import GAMMA, SlackBound, at_alpha, inwards, point_at, step_of
+from dipc.rules.halfspaces import SlackBound, at_alpha, inwards, point_at, step_of
 from dipc.rules.input_classes import Conjunction, InputClass, classes, finite_cases, same_answers
 from dipc.rules.renaming import Pattern, PatternFinder
 from dipc.rules.rule import (

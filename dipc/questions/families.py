@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from dipc.algebra.limits import Limits, NotApplicable, Undecided
 from dipc.algebra.parametric import Parametric
+from dipc.chain.event import GAMMA
 from dipc.chain.state import Terms
 from dipc.claims import conditions
 from dipc.claims.claim import Claim
@@ -316,8 +317,7 @@ class RowFamilies:
         self._probabilities = probabilities
         self._distances = distances
         core = probabilities.program
-        self._input_at = {slot: position for position, slot in enumerate(core.inputs)}
-        self._output_at = {slot: len(core.inputs) + position for position, slot in enumerate(core.outputs)}
+        self._column = {slot: number for number, slot in enumerate((*core.inputs, *core.outputs))}
         self._has_numeric_outputs = any(core.slots[slot].is_symbolic for slot in core.outputs)
         self._families: dict[tuple[object, ...], Family] = {}
         self._facets: dict[tuple[object, ...], tuple[list[tuple[IntegerForm, bool]], list[IntegerForm]]] = {}
@@ -367,7 +367,7 @@ class RowFamilies:
         return [], []
 
     def _form(self, terms: Terms, constant: Fraction) -> IntegerForm:
-        return IntegerForm.create({self._input_at[slot]: c for slot, c in terms}, constant)
+        return IntegerForm.create({self._column[slot]: c for slot, c in terms}, constant)
 
     # --- families -----------------------------------------------------------------------------------
 
@@ -408,18 +408,16 @@ class RowFamilies:
         by column, and `rows` are indices into each column.
         """
         event = each.event
-        if not event.possible or (event.random_balls and radius <= 0):
+        if not event.possible or (event.in_balls and radius <= 0):
             return False
         result: list[bool] | None = None
         for guard in event.guards:
             values = self._form(guard.form.inputs, guard.form.constant).values(numbers, rows)
             held = [value > 0 for value in values] if guard.strict else [value >= 0 for value in values]
             result = _both(result, held)
-        for form, slot, sign in event.points:
-            assert slot is not None
-            terms = {self._input_at[name]: c for name, c in form.inputs}
-            terms[self._output_at[slot]] = Fraction(-sign)
-            values = IntegerForm.create(terms, form.constant + radius).values(numbers, rows)
+        for point in event.points:
+            form = point.substituted({GAMMA: radius})
+            values = self._form(form.inputs, form.constant).values(numbers, rows)
             result = _both(result, [value >= 0 for value in values])
         return True if result is None else result
 
@@ -431,15 +429,12 @@ class RowFamilies:
             for part in each.event.components:
                 mine: list[Side] = []
                 for bound, slack in zip(part.bounds, part.slacks, strict=True):
-                    if bound.ball is None and not slack.inputs:
-                        mine.append(Halfspace(bound.form.noises, slack.constant))
+                    form = slack.substituted({GAMMA: radius})
+                    if not form.inputs:
+                        mine.append(Halfspace(bound.noises, form.constant))
                         continue
-                    terms, constant = {self._input_at[slot]: c for slot, c in slack.inputs}, slack.constant
-                    if bound.ball is not None:
-                        terms[self._output_at[bound.ball]] = Fraction(-1 if bound.sign > 0 else 1)
-                        constant += radius
-                    mine.append(bound.form.noises)
-                    forms.append(IntegerForm.create(terms, constant))
+                    mine.append(bound.noises)
+                    forms.append(self._form(form.inputs, form.constant))
                 events.append(tuple(mine))
             shares.append((each, tuple(events)))
         return Family(tuple(shares), forms)

@@ -22,7 +22,7 @@ from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.program.ideal import Ideal, Region
 from dipc.program.nearness import AllOf, AnyOf, Formula
-from dipc.rules.centered_exits import NoiseComponent, centered_component, within_gamma
+from dipc.rules.centered_exits import NoiseComponent, centered_component, with_answers
 from dipc.rules.exchange import arrangements
 from dipc.rules.halfspaces import has_gamma
 from dipc.text.ast import BaseType
@@ -77,13 +77,13 @@ def ending_of(event: EventTemplate, weight: Closed | None, centers: Mapping[int,
 
     `centers` has the right answer of each real output, a form over inputs, by slot.
     """
-    points = [guard_of(within_gamma(p.form, centers[p.ball], p.sign)) for p in event.points if p.ball is not None]
+    points = [guard_of(with_answers(point, centers)) for point in event.points]
     parts = []
     for component in event.components:
         part = centered_component(component, centers)
         halves = [half if has_gamma(half) else half.scaled(1 / _size(half.noises)) for half in part.halfspaces]
         parts.append(replace(part, halfspaces=tuple(halves)))
-    return Ending(weight, guards_of(event.guards).union(points), bool(event.random_balls), tuple(parts))
+    return Ending(weight, guards_of(event.guards).union(points), event.in_balls, tuple(parts))
 
 
 def renamed_guards(guards: frozenset[Halfspace], names: Renaming) -> frozenset[Halfspace]:

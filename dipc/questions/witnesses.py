@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from dipc.algebra.exppoly import ClosedForm
 from dipc.algebra.limits import LimitReached, Undecided
+from dipc.chain.event import GAMMA
 from dipc.chain.state import Affine, Constraint
 from dipc.claims.claim import ClaimOptions, resolve_claim
 from dipc.claims.given import Cell, CellPool, arrays_among, slot_reader
@@ -32,7 +33,7 @@ from dipc.questions.report import Refuted, input_texts
 from dipc.questions.source import Case
 from dipc.rules.centered_exits import CenteredExit, NoiseComponent
 from dipc.rules.goal import ConvexClass, Lower
-from dipc.rules.halfspaces import GAMMA, at_alpha, least, point_at
+from dipc.rules.halfspaces import at_alpha, least, point_at
 from dipc.rules.rule import ProofStep
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm

@@ -26,10 +26,10 @@ from itertools import chain, combinations
 from dipc.algebra.exppoly import Closed, ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.chain.chain import ExitState
-from dipc.chain.event import ComponentTemplate, signs_of_balls, template
+from dipc.chain.event import ComponentTemplate, sides_of_outputs, template
 from dipc.chain.flow import without_finite_noise
 from dipc.chain.series import RunSet, Series, runs
-from dipc.chain.state import Affine, Constraint, centered, constraint_set, contradict, entails
+from dipc.chain.state import Affine, Constraint, centered, combination, constraint_set, contradict, entails
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Unbounded, minimum
@@ -37,7 +37,7 @@ from dipc.measure import event as exact
 from dipc.program.exits import Exit, Exits, ManyRuns, exits, many_runs, values_key
 from dipc.program.ideal import Region
 from dipc.program.program import Program
-from dipc.rules.halfspaces import GAMMA, has_gamma
+from dipc.rules.halfspaces import has_gamma
 from dipc.rules.input_classes import NearAnswers
 from dipc.sign.chart import is_nowhere_negative
 from dipc.sign.interval import Interval
@@ -229,7 +229,7 @@ class ExitFinder:
         """
         answer = dict(zip(self._program.core.outputs, region.answer, strict=True))
         explored = None if self._near is not None else self._everything(finite)
-        return () if explored is None else tuple(explored.states), answer, signs_of_balls(self._program.core)
+        return () if explored is None else tuple(explored.states), answer, sides_of_outputs(self._program.core)
 
     def states(self, finite: Mapping[int, Value], region: Region) -> Sequence[ExitState] | None:
         """Return the final states of all runs to the answer of `region`, for a program without random choices.
@@ -351,15 +351,19 @@ def _centered(exit_: Exit, centers: Mapping[int, Affine]) -> CenteredExit:
     return CenteredExit(
         event.guards,
         exit_.weight,
-        tuple([within_gamma(form, centers[slot], sign) for form, slot, sign in event.points if slot is not None]),
-        bool(event.random_balls),
+        tuple([with_answers(point, centers) for point in event.points]),
+        event.in_balls,
         tuple([centered_component(component, centers) for component in event.components]),
     )
 
 
-def within_gamma(form: Affine, center: Affine, sign: int) -> Affine:
-    """Return `sign`·(output - `center`) + gamma, where `form` is `sign`·output and `sign` is 1 or -1."""
-    return form + (-center if sign > 0 else center) + Affine.input(GAMMA)
+def with_answers(form: Affine, centers: Mapping[int, Affine]) -> Affine:
+    """Return `form` with the forms `centers` of the inputs, by slot, in place of the right values of outputs."""
+    answers = [(c, centers[key]) for key, c in form.inputs if key in centers]
+    if not answers:
+        return form
+    rest = tuple([term for term in form.inputs if term[0] not in centers])
+    return combination([(_ONE, Affine(form.noises, rest, form.constant)), *answers], _ZERO)
 
 
 def centered_component(component: ComponentTemplate, centers: Mapping[int, Affine]) -> NoiseComponent:
@@ -376,11 +380,11 @@ def centered_component(component: ComponentTemplate, centers: Mapping[int, Affin
         noises.append(exact.Noise(noise.law, noise.rate, noise.mean.constant if own else _ZERO))
         means.append(Affine.number(_ZERO) if own else noise.mean)
     halfspaces: list[Affine] = []
-    for (form, ball, sign), slack in zip(component.bounds, component.slacks, strict=True):
+    for form, slack in zip(component.bounds, component.slacks, strict=True):
         half = Affine(form.noises, slack.inputs, slack.constant)
         if moved:
             half = centered(form, dict(enumerate(means)))
-        halfspaces.append(half if ball is None else within_gamma(half, centers[ball], sign))
+        halfspaces.append(with_answers(half, centers))
     return NoiseComponent(tuple(noises), tuple(dict.fromkeys(halfspaces)))
 
 

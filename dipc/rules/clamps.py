@@ -24,13 +24,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from dipc.chain.chain import ExitState
+from dipc.chain.event import GAMMA
 from dipc.chain.state import Affine, Constraint, as_form, centered, terms_of
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Infeasible, solution
 from dipc.measure.event import Noise
 from dipc.rules.centered_exits import CenteredExit, NoiseComponent, is_whole
 from dipc.rules.goal import Goal, Rule, least_slacks
-from dipc.rules.halfspaces import GAMMA
 from dipc.rules.rule import Bounds
 from dipc.text.core import Value
 

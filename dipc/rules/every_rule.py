@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from dipc.algebra.exppoly import Closed, Quotient, fraction_of
 from dipc.algebra.limits import Limits, Undecided
+from dipc.chain.event import GAMMA
 from dipc.chain.state import Affine, Constraint, constraint, contradict
 from dipc.decide.obligation import Asking, Obligation, Verdict
 from dipc.frozen import LazyModule, frozen
@@ -44,7 +45,7 @@ from dipc.rules.goal import (
     restatements,
     stated_goal,
 )
-from dipc.rules.halfspaces import GAMMA, SlackBound
+from dipc.rules.halfspaces import SlackBound
 from dipc.rules.input_classes import InputClass
 from dipc.rules.joint_tails import JOINT_TAILS
 from dipc.rules.log_concave import CORNERS

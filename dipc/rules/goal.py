@@ -11,6 +11,7 @@ from math import ceil, gcd, lcm
 
 from dipc.algebra.exppoly import Closed, ClosedForm, Quotient
 from dipc.algebra.limits import Undecided
+from dipc.chain.event import GAMMA
 from dipc.chain.state import Affine, Constraint, contradict
 from dipc.decide.obligation import Bound, Obligation, Share
 from dipc.frozen import frozen
@@ -22,7 +23,6 @@ from dipc.rules.centered_exits import CenteredExit, ExitFinder, united, with_wei
 from dipc.rules.class_claim import ClassClaim, products
 from dipc.rules.facets import FacetMetric
 from dipc.rules.halfspaces import (
-    GAMMA,
     Corner,
     SlackBound,
     best_bound,

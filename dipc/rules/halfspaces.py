@@ -13,16 +13,13 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
+from dipc.chain.event import ALPHA, GAMMA
 from dipc.chain.state import Affine, combination
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, equation, sorted_terms
 from dipc.linear.program import Infeasible, Least, Unbounded, minimum, solution
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
-
-
-#: The keys of alpha and gamma beside input slots.
-ALPHA, GAMMA = -1, -2
 
 
 def has_gamma(form: Affine) -> bool:

@@ -18,13 +18,14 @@ from fractions import Fraction
 from itertools import combinations, product
 from math import comb, prod
 
+from dipc.chain.event import GAMMA
 from dipc.chain.state import Affine
 from dipc.decide.obligation import Bound, Share
 from dipc.linear.halfspace import Halfspace, equation
 from dipc.linear.program import Infeasible, Least, minimum, solution
 from dipc.rules.centered_exits import CenteredExit
 from dipc.rules.goal import Goal, Rule
-from dipc.rules.halfspaces import GAMMA, at_alpha, best_bound, slack
+from dipc.rules.halfspaces import at_alpha, best_bound, slack
 from dipc.rules.rule import Bounds
 
 _ZERO = Fraction(0)

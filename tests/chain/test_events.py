@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.chain.event import Ball, template
+from dipc.chain.event import GAMMA, template
 from dipc.chain.explore import explore
 from dipc.chain.state import Affine
 from dipc.linear.halfspace import Halfspace
@@ -35,17 +35,18 @@ def test_events_hold_where_the_exit_is_reached_within_its_balls(program, d, seed
     chain = explore(program, dom_inputs)
     slots = [slot for slot in program.outputs if program.slots[slot].is_symbolic]
     for exit_state in chain.exits:
-        for balls in ({}, dict(zip(slots, [Ball(F(1, 3), F(3, 2)), Ball(F(1), F(2))], strict=True))):
-            event_template = template(program, exit_state, balls)
+        for centers, gamma in (({}, F(0)), (dict(zip(slots, [F(1, 3), F(1)], strict=True)), F(3, 2))):
+            event_template = template(program, exit_state, centers)
             for noises, inputs in samples(program, seed, dom_inputs, 4):
                 there = located(exit_state, noises, inputs)
                 reached = all_hold(exit_state, noises, inputs)
-                for slot, (center, radius) in balls.items():
+                for slot, center in centers.items():
                     output = exit_state.outputs[slot]
                     reached = reached and output is not None
-                    reached = reached and abs(value_at(output, there, inputs) - center) <= radius
-                told = event_template.guards_hold(inputs, balls) and all(
-                    event_holds(part.event(inputs, balls), part.members, noises) for part in event_template.components
+                    reached = reached and abs(value_at(output, there, inputs) - center) <= gamma
+                values = {**inputs, **centers, GAMMA: gamma}
+                told = event_template.guards_hold(values) and all(
+                    event_holds(part.event(values), part.members, noises) for part in event_template.components
                 )
                 assert told is reached
 
@@ -55,14 +56,13 @@ def test_components_are_independent_normalized_and_name_what_they_depend_on(prog
     dom_inputs = {dom_input(program): F(d)}
     slots = [slot for slot in program.outputs if program.slots[slot].is_symbolic]
     for exit_state in explore(program, dom_inputs).exits:
-        balls = dict.fromkeys(slots, Ball(F(0), F(1)))
-        event_template = template(program, exit_state, balls)
+        event_template = template(program, exit_state, slots)
         members = [noise for part in event_template.components for noise in part.members]
         assert len(members) == len(set(members))
         for _, inputs in samples(program, seed, dom_inputs, 1):
             for part in event_template.components:
-                relevant = {slot: inputs[slot] for slot in part.inputs}
-                event = part.event(relevant, {slot: balls[slot] for slot in part.balls})
+                values = {**inputs, **dict.fromkeys(slots, F(0)), GAMMA: F(1)}
+                event = part.event({key: values[key] for key in part.keys})
                 assert len(event.noises) == len(part.members)
                 by_id = {noise.id: noise for noise in exit_state.noises}
                 families = set()
@@ -87,8 +87,8 @@ def test_sparse_gives_stars_with_the_inputs_as_constants():
     wanted = dict(zip(program.outputs, ["bot", "bot", "top"], strict=True))
     (exit_state,) = explore(program, {}, wanted).exits
     (part,) = template(program, exit_state).components
-    assert part.inputs == program.inputs
-    event = part.event(dict(zip(program.inputs, [F(-1), F(-2), F(3)], strict=True)), {})
+    assert part.keys == program.inputs
+    event = part.event(dict(zip(program.inputs, [F(-1), F(-2), F(3)], strict=True)))
     assert event == Event(
         (
             Noise(LAPLACE, F(1, 2), F(0)),
@@ -136,18 +136,18 @@ def laplace_and_sum():
 
 def test_balls_on_one_and_two_noises():
     program, exit_state = laplace_and_sum()
-    balls = {1: Ball(F(5), F(2)), 2: Ball(F(6), F(3))}
-    event_template = template(program, exit_state, balls)
-    assert event_template.guards_hold({0: F(4)}, balls)
+    event_template = template(program, exit_state, [1, 2])
+    values = {0: F(4), 1: F(5), 2: F(6), GAMMA: F(2)}
+    assert event_template.guards_hold(values)
     (part,) = event_template.components
-    assert part.balls == (1, 2)
-    assert part.event({0: F(4)}, balls) == Event(
+    assert part.keys == (GAMMA, 0, 1, 2)
+    assert part.event(values) == Event(
         (Noise(LAPLACE, F(1), F(0)), Noise(LAPLACE, F(2), F(0))),
         (
             Halfspace(((0, F(1)),), F(1)),
             Halfspace(((0, F(-1)),), F(3)),
-            Halfspace(((0, F(1)), (1, F(1))), F(3, 2)),
-            Halfspace(((0, F(-1)), (1, F(-1))), F(9, 2)),
+            Halfspace(((0, F(1)), (1, F(1))), F(1, 2)),
+            Halfspace(((0, F(-1)), (1, F(-1))), F(7, 2)),
         ),
     )
 
@@ -164,24 +164,24 @@ def test_a_ball_on_a_deterministic_output_is_a_guard_with_closed_ends():
     event_template = template(program, exit_state, [3])
     assert event_template.components == ()
     for value, radius, holds in [(3, 0, True), (3, 1, True), (4, 1, True), (4, F(99, 100), False), (2, 1, True)]:
-        assert event_template.guards_hold({0: F(2)}, {3: Ball(F(value), F(radius))}) is holds
+        assert event_template.guards_hold({0: F(2), 3: F(value), GAMMA: F(radius)}) is holds
 
 
 def test_a_single_value_of_a_continuous_output_is_impossible():
     program, exit_state = laplace_and_sum()
-    assert not template(program, exit_state, [1]).guards_hold({0: F(0)}, {1: Ball(F(0), F(0))})
+    assert not template(program, exit_state, [1]).guards_hold({0: F(0), 1: F(0), GAMMA: F(0)})
 
 
 def test_an_output_that_was_never_assigned_lies_in_no_ball():
     program, exit_state = laplace_and_sum()
     assert exit_state.outputs[4] is None
-    assert not template(program, exit_state, [4]).guards_hold({0: F(0)}, {4: Ball(F(0), F(10))})
+    assert not template(program, exit_state, [4]).guards_hold({0: F(0), 4: F(0), GAMMA: F(10)})
 
 
 def test_an_output_may_combine_any_number_of_noises():
     program, exit_state = laplace_and_sum()
     (part,) = template(program, exit_state, [5]).components
-    event = part.event({0: F(4)}, {5: Ball(F(1), F(2))})
+    event = part.event({0: F(4), 5: F(1), GAMMA: F(2)})
     assert [noise.mean for noise in event.noises] == [F(0), F(0), F(0)]
     ones = ((0, F(1)), (1, F(1)), (2, F(1)))
     assert event.constraints == (Halfspace(ones, F(5)), Halfspace(tuple((at, -c) for at, c in ones), F(-1)))
@@ -191,11 +191,11 @@ def test_a_single_value_of_an_int_output_is_possible():
     writer = Writer(("n", INT, Role.INPUT, None), ("z", INT, Role.OUTPUT, None), ("w", INT, Role.VAR, None))
     program = writer.program([("dlap", 2, 1, ({0: 1}, 0)), ("dlap", 1, 2, ({2: 2, 0: 1}, -1))])
     (exit_state,) = explore(program, {}).exits
-    balls = {1: Ball(F(7), F(0))}
-    event_template = template(program, exit_state, balls)
-    assert event_template.guards_hold({0: F(3)}, balls)
+    event_template = template(program, exit_state, [1])
+    values = {0: F(3), 1: F(7), GAMMA: F(0)}
+    assert event_template.guards_hold(values)
     (part,) = event_template.components
-    assert part.event({0: F(3)}, balls) == Event(
+    assert part.event(values) == Event(
         (Noise(DISCRETE_LAPLACE, F(1), F(0)), Noise(DISCRETE_LAPLACE, F(2), F(0))),
         (Halfspace(((0, F(2)), (1, F(1))), F(1)), Halfspace(((0, F(-2)), (1, F(-1))), F(-1))),
     )
@@ -209,7 +209,7 @@ def test_what_one_sided_noise_satisfies_anyhow_is_no_constraint():
         [
             len(item.coefficients)
             for part in template(program, exit_state).components
-            for item in part.event({}, {}).constraints
+            for item in part.event({}).constraints
         ]
         for exit_state in explore(program, {}).exits
     )
@@ -231,7 +231,7 @@ def test_constraints_that_follow_from_others_are_dropped():
     (exit_state,) = explore(program, {}, {3: True, 4: True, 5: True}).exits
     assert len(exit_state.constraints.items) == 3
     (part,) = template(program, exit_state).components
-    assert [item.coefficients for item in part.event({}, {}).constraints] == [
+    assert [item.coefficients for item in part.event({}).constraints] == [
         ((0, F(1)), (1, F(-1))),
         ((1, F(1)), (2, F(-1))),
     ]

@@ -35,7 +35,7 @@ def distribution(program, dom_inputs, inputs, **options):
         event_template = template(program, exit_state)
         if event_template.guards_hold(inputs):
             outputs = tuple(value for slot, value in exit_state.outputs.items() if not program.slots[slot].is_symbolic)
-            events = [part.event(inputs, {}) for part in event_template.components]
+            events = [part.event(inputs) for part in event_template.components]
             found[outputs] = found.get(outputs, ExpPoly.ZERO) + math.prod(
                 (measurer.measure(event) for event in events), start=ExpPoly.ONE
             )

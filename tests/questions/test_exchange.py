@@ -145,7 +145,7 @@ def _probability(program: Program, each: Series, inputs: dict[int, Fraction]) ->
         event = template(program.core, state)
         if not event.guards_hold(inputs):
             continue
-        total = total + prod((measure(each.event(inputs, {})) for each in event.components), start=ExpPoly.ONE)
+        total = total + prod((measure(each.event(inputs)) for each in event.components), start=ExpPoly.ONE)
     return total
 
 

@@ -21,6 +21,7 @@ from fractions import Fraction
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 from dipc.algebra.limits import LimitReached
+from dipc.chain.event import GAMMA
 from dipc.chain.flow import Flow
 from dipc.chain.state import (
     Affine,
@@ -47,7 +48,7 @@ from dipc.questions.every_number.bounded_queries import gaps
 from dipc.questions.every_number.uniform import NotUniform, UniformLoops
 from dipc.rules.facets import FacetMetric, facets
 from dipc.rules.goal import slack_bound
-from dipc.rules.halfspaces import GAMMA, best_bound, single_bound
+from dipc.rules.halfspaces import best_bound, single_bound
 from dipc.rules.input_classes import combinations_of
 from dipc.rules.rule import Requirement
 from dipc.text import ast

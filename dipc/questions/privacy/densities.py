@@ -61,7 +61,7 @@ from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction
 from dipc.algebra.limits import LimitReached, OutsideFragment, Undecided
 from dipc.algebra.numbers import outward
 from dipc.chain.chain import ExitState
-from dipc.chain.event import AffineBound, components
+from dipc.chain.event import components
 from dipc.chain.state import Affine, NoiseVar, same_value
 from dipc.claims.claim import the_one_eps
 from dipc.frozen import LazyModule, frozen
@@ -539,12 +539,12 @@ class RealOutputs(Laws):
             form = item.form.substituted(given)
             own = [noise for noise, _ in form.noises if noise in axes]
             if not own:
-                rest.append(AffineBound(item.form, None))
+                rest.append(item.form)
             elif len(form.noises) > 1:
                 raise OutsideFragment("the noise of a real output is compared with other noise")
             else:
                 axes[own[0]] = _cut(axes[own[0]], form)
-        events = [component.event(given, {}) for component in components(state.noises, rest)]
+        events = [component.event(given) for component in components(state.noises, rest)]
         measures = [self._program.measurer.measure(event) for event in events]
         return tuple(key), _Density(product([*([] if weight is None else [weight]), *measures]), tuple(axes.values()))
 
