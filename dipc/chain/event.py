@@ -1,39 +1,26 @@
-"""Exits as events over independent groups of noises, with everything precomputed that does not depend on the row.
-
-Views of the chain show the values and constraints of each state, and the events behind each transition.
-"""
+"""Exits as events over independent groups of noises, with everything precomputed that does not depend on the row."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
-from dipc.chain.chain import Chain, ExitState
+from dipc.chain.chain import ExitState
 from dipc.chain.state import (
     Affine,
-    Choice,
-    ChoiceWeight,
-    Comparison,
     Constraint,
-    Mark,
     NoiseVar,
     NoiseWeight,
-    State,
-    affine_text,
     centered,
     combination,
-    comparison_text,
     irredundant,
     nonnegative,
-    value_text,
 )
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
-from dipc.noise.law import Law
 from dipc.text.ast import BaseType
-from dipc.text.core import Branch
 from dipc.text.program import CoreProgram
 
 # --- Connected components of noises, with the real inputs left open ---------------------------------------------------
@@ -225,171 +212,3 @@ def template(
     keys = {key for component in independent for key in component.keys}
     keys.update(key for form in (*[guard.form for guard in guards], *points) for key, _ in form.inputs)
     return EventTemplate(tuple(sorted(keys)), possible, guards, tuple(points), in_balls, independent)
-
-
-@frozen
-class NoiseView:
-    """A variable that holds noise, with the parameters of the draw, for display; `rate` in multiples of eps."""
-
-    name: str
-    law: Law
-    rate: Fraction
-    mean: str
-
-
-@frozen
-class StateView:
-    """A state of the chain for display: `label` and `line` of the next instruction, None after the program has ended.
-
-    `node` is the number of the state, and `statement` the text of the instruction. Lines count from 1. `values` are
-    (name, value) of the assigned variables that hold no noise, and `noises` are the noises drawn so far. `constraints`
-    are the constraints on inputs and noises.
-    """
-
-    node: int
-    label: int | None
-    line: int | None
-    statement: str
-    values: tuple[tuple[str, str], ...]
-    noises: tuple[NoiseView, ...]
-    constraints: tuple[str, ...]
-
-
-@frozen
-class EdgeView:
-    """A step of the chain for display; its probability is the measure of `joint` divided by that of `condition`.
-
-    The measure of several events is the product of their measures. `joint` and `condition` are empty for a step that is
-    `certain`, and if the inputs are left open. `outcome` is the text of a comparison's outcome or of the chosen value,
-    and empty for other steps. The probability of a choice is its `weight`.
-    """
-
-    source: int
-    goal: int
-    certain: bool
-    outcome: str
-    joint: tuple[Event, ...] = ()
-    condition: tuple[Event, ...] = ()
-    weight: ChoiceWeight | None = None
-
-
-@frozen
-class ChainView:
-    """The `states` reached at given inputs, in the order of their labels, and the steps `edges` between them.
-
-    This is for display. `initial` is the number of the state at which runs start.
-    """
-
-    states: tuple[StateView, ...]
-    edges: tuple[EdgeView, ...]
-    initial: int
-
-
-def view(chain: Chain, inputs: Mapping[int, Fraction] | None = None) -> ChainView:
-    """Return `chain` for display at `inputs`, which give a value to every real and int input.
-
-    Without `inputs`, inputs are shown by name, and nothing is measured. With `inputs`, a step is left out if a
-    comparison of inputs alone has another outcome at `inputs`. Other impossible steps have an event of measure zero.
-    """
-    program = chain.flow.program
-    leaving: dict[int, list[EdgeView]] = {}
-    pending = [chain.initial]
-    while pending:
-        source = pending.pop()
-        if source not in leaving:
-            leaving[source] = _leaving(chain, source, inputs)
-            pending.extend(edge.goal for edge in leaving[source])
-    states = sorted(leaving, key=lambda node: (chain.states[node].label, node))
-    return ChainView(
-        tuple([_state(program, node, chain.states[node], inputs or {}) for node in states]),
-        tuple([edge for source in states for edge in leaving[source]]),
-        chain.initial,
-    )
-
-
-def _leaving(chain: Chain, source: int, inputs: Mapping[int, Fraction] | None) -> list[EdgeView]:
-    program = chain.flow.program
-    views: list[EdgeView] = []
-    for goal in sorted(chain.transitions.successors(source)):
-        for edge in chain.transitions.edges(source, goal):
-            match edge:
-                case Comparison():
-                    step = _comparison(program, chain.states[source], source, goal, edge, inputs)
-                    if step is not None:
-                        views.append(step)
-                case Choice():
-                    chosen = f"{program.slots[edge.slot].name} = {value_text(edge.value)}"
-                    views.append(EdgeView(source, goal, False, chosen, weight=edge.weight))
-                case _:
-                    views.append(EdgeView(source, goal, True, ""))
-    return views
-
-
-def _comparison(
-    program: CoreProgram, state: State, source: int, goal: int, edge: Comparison, inputs: Mapping[int, Fraction] | None
-) -> EdgeView | None:
-    names = _names(program, state)
-    outcome = comparison_text(edge.difference, edge.known[0].op.value, *names)
-    if inputs is None:
-        return EdgeView(source, goal, False, outcome)
-    if not edge.difference.noises:
-        holds = all(item.holds_at(inputs) for item in edge.known)
-        return EdgeView(source, goal, True, outcome) if holds else None
-    before = [item.form for item in state.constraints.items]
-    now = [item.form for item in edge.known]
-    touched = {noise for item in edge.known for noise, _ in item.form.noises}
-    joint = [
-        component
-        for component in components(state.noises, [*before, *now])
-        if not touched.isdisjoint(component.members)
-    ]
-    near = {noise for component in joint for noise in component.members}
-    given = [component for component in components(state.noises, before) if near.issuperset(component.members)]
-    return EdgeView(
-        source,
-        goal,
-        False,
-        outcome,
-        tuple([component.event(inputs) for component in joint]),
-        tuple([component.event(inputs) for component in given]),
-    )
-
-
-def _state(program: CoreProgram, node: int, state: State, inputs: Mapping[int, Fraction]) -> StateView:
-    noise_name, input_name = _names(program, state)
-
-    def form_text(form: Affine) -> str:
-        return affine_text(form.substituted(inputs), noise_name, input_name)
-
-    values: list[tuple[str, str]] = []
-    unchanged = {noise.slot: Affine.noise(noise.id) for noise in state.noises}
-    for slot, value in zip(program.slots, state.values, strict=True):
-        if isinstance(value, Mark) or value == unchanged.get(slot.index):
-            continue
-        values.append((slot.name, form_text(value) if isinstance(value, Affine) else value_text(value)))
-    noises = [NoiseView(noise.display_name, noise.law, noise.rate, form_text(noise.mean)) for noise in state.noises]
-    exited = state.label == len(program.instructions)
-    excerpt = None if exited else program.source.excerpt(program.instructions[state.label].span)
-    statement = "exit" if excerpt is None else excerpt.text[excerpt.column - 1 : excerpt.column - 1 + excerpt.length]
-    if not exited and isinstance(program.instructions[state.label], Branch):
-        statement = f"{'while' if state.label in program.loops else 'if'} {statement}"
-    return StateView(
-        node,
-        None if exited else state.label,
-        None if excerpt is None else excerpt.line,
-        statement,
-        tuple(values),
-        tuple(noises),
-        tuple(
-            # The two halves of an equation read the same.
-            dict.fromkeys(
-                comparison_text(item.difference, item.op.value, noise_name, input_name)
-                for item in (*state.guards.items, *state.constraints.items)
-            )
-        ),
-    )
-
-
-def _names(program: CoreProgram, state: State) -> tuple[Callable[[int], str], Callable[[int], str]]:
-    names = {noise.id: noise.display_name for noise in state.noises}
-    return names.__getitem__, lambda slot: program.slots[slot].name

@@ -5,7 +5,7 @@ The transition probabilities are quotients of measures, reduced exactly.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from math import floor
@@ -14,9 +14,21 @@ from dipc.above import above
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, product, simplest, total
 from dipc.algebra.limits import Undecided
 from dipc.algebra.record import CONVERSIONS, Record, json_object
-from dipc.chain.event import ChainView, EdgeView, NoiseView, StateView, view
+from dipc.chain.chain import Chain
+from dipc.chain.event import ComponentTemplate, components
 from dipc.chain.explore import explore
-from dipc.chain.state import Affine, centered
+from dipc.chain.state import (
+    Affine,
+    Choice,
+    Comparison,
+    Edge,
+    Mark,
+    State,
+    affine_text,
+    centered,
+    comparison_text,
+    value_text,
+)
 from dipc.claims.table import CLAIM_COLUMNS, Row, Table
 from dipc.frozen import frozen
 from dipc.measure.event import Event
@@ -28,23 +40,41 @@ from dipc.program.exits import exits
 from dipc.program.program import OutputProbability, Program, Progress
 from dipc.program.weights import Weights
 from dipc.text.ast import BaseType
-from dipc.text.core import Value, show_value
+from dipc.text.core import Branch, Value, show_value
 from dipc.text.printer import language_text
 from dipc.text.program import CoreProgram
+
+
+@frozen
+class StateView:
+    """A state of a chain as text: `label` and `line` of the next instruction, None after the program has ended.
+
+    `statement` is the text of the instruction, and lines count from 1. `values` are (name, value) of the assigned
+    variables that hold no noise. `noises` are the noises drawn so far, such as `rT ~ Lap(eps/2, 0)`, and `constraints`
+    the constraints on inputs and noises.
+    """
+
+    label: int | None
+    line: int | None
+    statement: str
+    values: tuple[tuple[str, str], ...]
+    noises: tuple[str, ...]
+    constraints: tuple[str, ...]
 
 
 @frozen
 class Transition:
     """A step of the chain from the state `source` to the state `goal`, with its probability.
 
-    `outcome` is the text that labels the step. `probability` is exact, or None if the inputs are open or, with a
-    `reason`, if no exact value was found. `certain` steps have probability 1.
+    `outcome` is the text of a comparison's outcome or of a chosen value, and empty for other steps. `probability` is
+    exact, or None if the inputs are open or, with a `reason`, if no exact value was found. `certain` steps have
+    probability 1.
     """
 
     source: int
     goal: int
-    outcome: str
-    certain: bool
+    outcome: str = ""
+    certain: bool = False
     probability: ClosedForm | None = None
     reason: str | None = None
 
@@ -84,74 +114,132 @@ def chain_at(
     reals = None
     if inputs is not None:
         reals = {slot_of[name]: value for name, value in inputs.items() if isinstance(value, Fraction)}
-    return build(view(chain, reals), weights, program.measurer, core.only_at)
+    return build(chain, reals, weights, program.measurer, core.only_at)
 
 
-def build(view: ChainView, weights: Weights, measurer: Measurer | None = None, only_at: Fraction | None = None) -> Dtmc:
-    """Return the chain `view` with the exact probability of each step, as far as it is known.
+def build(
+    chain: Chain,
+    inputs: Mapping[int, Fraction] | None,
+    weights: Weights,
+    measurer: Measurer | None = None,
+    only_at: Fraction | None = None,
+) -> Dtmc:
+    """Return `chain` at `inputs` with the exact probability of each step, as far as it is known.
 
-    `weights` are the weights of the program's choices, and `measurer` measures comparisons of noises (by default a new
-    measurer). `only_at` is the single eps of the program, if it has one. Steps of probability 0, and states that only
-    these steps reach, are left out. If all probabilities of the steps from a state are known, they sum to exactly 1.
+    `inputs` has a value for every real and int input; if it is None, inputs are shown by name, and comparisons have no
+    probability. `weights` are the weights of the program's choices, and `measurer` measures comparisons of noises (by
+    default a new measurer). `only_at` is the single eps of the program, if it has one. Steps of probability 0, and
+    states that only these steps reach, are left out. If all probabilities of the steps from a state are known, they sum
+    to exactly 1.
     """
-    measurer = measurer or Measurer()
-    known: dict[Event, Closed] = {}
-    leaving: dict[int, list[Transition]] = {state.node: [] for state in view.states}
-    for edge in view.edges:
-        step = _transition(edge, weights, measurer, known)
-        if step.probability is not None:
-            step = replace(step, probability=step.probability.restricted_to(only_at))
-        if step.probability is None or not step.probability.value.is_zero():
-            leaving[edge.source].append(step)
-    reached = _reachable(view.initial, leaving)
-    states = [state for state in view.states if state.node in reached]
-    states.sort(key=lambda state: state.node != view.initial)
-    number = {state.node: index for index, state in enumerate(states)}
-    steps = tuple(
-        tuple(replace(step, source=number[step.source], goal=number[step.goal]) for step in leaving[state.node])
-        for state in states
+    program, measurer = chain.flow.program, measurer or Measurer()
+    measures: dict[Event, Closed] = {}
+
+    def measure(components_: Iterable[ComponentTemplate]) -> Closed:
+        events = [component.event(inputs or {}) for component in components_]
+        for event in events:
+            if event not in measures:
+                measures[event] = measurer.measure(event)
+        return product(measures[event] for event in events)
+
+    def probability(state: State, edge: Comparison | Choice) -> Closed:
+        if isinstance(edge, Choice):
+            return weights.closed(edge.weight)
+        known, given = [item.form for item in edge.known], [item.form for item in state.constraints.items]
+        touched = {noise for form in known for noise, _ in form.noises}
+        joint = [each for each in components(state.noises, [*given, *known]) if not touched.isdisjoint(each.members)]
+        near = {noise for component in joint for noise in component.members}
+        both = measure(joint)
+        before = measure(each for each in components(state.noises, given) if near.issuperset(each.members))
+        # A state that inputs exclude has measure 0: nothing leads there, and nothing is conditioned on it.
+        if before.is_zero():
+            return ExpPoly.ZERO
+        return simplest(Quotient.convert(both).divide_by_positive(Quotient.convert(before)))
+
+    def transition(source: int, goal: int, edge: Edge) -> Transition | None:
+        state, certain, text = chain.states[source], edge is None, ""
+        match edge:
+            case Choice():
+                text = f"{program.slots[edge.slot].name} = {value_text(edge.value)}"
+            case Comparison():
+                text = comparison_text(edge.difference, edge.known[0].op.value, *_names(program, state))
+                if inputs is None:
+                    return Transition(source, goal, text, certain)
+                if not edge.difference.noises:
+                    certain = True
+                    if not all(item.holds_at(inputs) for item in edge.known):
+                        return None
+        try:
+            closed = ExpPoly.ONE if certain or edge is None else probability(state, edge)
+        except Undecided as undecided:
+            return Transition(source, goal, text, certain, reason=undecided.reason)
+        return None if closed.is_zero() else Transition(source, goal, text, certain, ClosedForm(closed))
+
+    steps: dict[int, list[Transition]] = {}
+    pending = [chain.initial]
+    while pending:
+        source = pending.pop()
+        if source not in steps:
+            found = (
+                transition(source, goal, edge)
+                for goal in sorted(chain.transitions.successors(source))
+                for edge in chain.transitions.edges(source, goal)
+            )
+            steps[source] = [step for step in found if step is not None]
+            pending += [step.goal for step in steps[source]]
+    states = sorted(steps, key=lambda node: (node != chain.initial, chain.states[node].label, node))
+    number = {node: index for index, node in enumerate(states)}
+    return Dtmc(
+        tuple([_state(program, chain.states[node], inputs or {}) for node in states]),
+        tuple(
+            [
+                tuple(
+                    [
+                        replace(
+                            step,
+                            source=number[node],
+                            goal=number[step.goal],
+                            probability=None if step.probability is None else step.probability.restricted_to(only_at),
+                        )
+                        for step in steps[node]
+                    ]
+                )
+                for node in states
+            ]
+        ),
     )
-    return Dtmc(tuple(states), steps)
 
 
-def _transition(edge: EdgeView, weights: Weights, measurer: Measurer, known: dict[Event, Closed]) -> Transition:
-    step = Transition(edge.source, edge.goal, edge.outcome, edge.certain)
-    if edge.certain:
-        return replace(step, probability=ClosedForm(ExpPoly.ONE))
-    if not edge.joint and edge.weight is None:
-        return step
-    try:
-        if edge.weight is not None:
-            return replace(step, probability=ClosedForm(weights.closed(edge.weight)))
-        joint, given = (_product(events, measurer, known) for events in (edge.joint, edge.condition))
-    except Undecided as undecided:
-        return replace(step, reason=undecided.reason)
-    # A state that inputs exclude has measure 0: nothing leads there, and nothing is conditioned on it.
-    quotient = None if given.is_zero() else Quotient.convert(joint).divide_by_positive(Quotient.convert(given))
-    return replace(step, probability=ClosedForm(ExpPoly.ZERO if quotient is None else simplest(quotient)))
+def _state(program: CoreProgram, state: State, inputs: Mapping[int, Fraction]) -> StateView:
+    names = _names(program, state)
+
+    def form_text(form: Affine) -> str:
+        return affine_text(form.substituted(inputs), *names)
+
+    values: list[tuple[str, str]] = []
+    unchanged = {noise.slot: Affine.noise(noise.id) for noise in state.noises}
+    for slot, value in zip(program.slots, state.values, strict=True):
+        if isinstance(value, Mark) or value == unchanged.get(slot.index):
+            continue
+        values.append((slot.name, form_text(value) if isinstance(value, Affine) else value_text(value)))
+    noises = [f"{noise.display_name} ~ {noise.law.shown(noise.rate, form_text(noise.mean))}" for noise in state.noises]
+    # The two halves of an equation read the same.
+    constraints = dict.fromkeys(
+        comparison_text(item.difference, item.op.value, *names)
+        for item in (*state.guards.items, *state.constraints.items)
+    )
+    if state.label == len(program.instructions):
+        return StateView(None, None, "exit", tuple(values), tuple(noises), tuple(constraints))
+    excerpt = program.source.excerpt(program.instructions[state.label].span)
+    statement = excerpt.text[excerpt.column - 1 : excerpt.column - 1 + excerpt.length]
+    if isinstance(program.instructions[state.label], Branch):
+        statement = f"{'while' if state.label in program.loops else 'if'} {statement}"
+    return StateView(state.label, excerpt.line, statement, tuple(values), tuple(noises), tuple(constraints))
 
 
-def _product(events: Sequence[Event], measurer: Measurer, known: dict[Event, Closed]) -> Closed:
-    for event in events:
-        if event not in known:
-            known[event] = measurer.measure(event)
-    return product(known[event] for event in events)
-
-
-def _reachable(initial: int, leaving: dict[int, list[Transition]]) -> set[int]:
-    reached = {initial}
-    waiting = [initial]
-    while waiting:
-        for step in leaving[waiting.pop()]:
-            if step.goal not in reached:
-                reached.add(step.goal)
-                waiting.append(step.goal)
-    return reached
-
-
-def noise_text(noise: NoiseView) -> str:
-    """Return the text of `noise`, such as `rT ~ Lap(eps/2, 0)`."""
-    return f"{noise.name} ~ {noise.law.shown(noise.rate, noise.mean)}"
+def _names(program: CoreProgram, state: State) -> tuple[Callable[[int], str], Callable[[int], str]]:
+    names = {noise.id: noise.display_name for noise in state.noises}
+    return names.__getitem__, lambda slot: program.slots[slot].name
 
 
 def lines_of(state: StateView) -> list[list[str]]:
@@ -164,7 +252,7 @@ def lines_of(state: StateView) -> list[list[str]]:
         line
         for line in (
             [assignment_text(values)] if values else [],
-            [noise_text(noise) for noise in state.noises],
+            list(state.noises),
             list(state.constraints),
         )
         if line

@@ -6,11 +6,15 @@ from fractions import Fraction
 
 import pytest
 
-from dipc.chain.event import view
+from dipc.algebra.exppoly import ClosedForm, Quotient
+from dipc.algebra.limits import Limits
 from dipc.chain.explore import explore
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
+from dipc.measure.measure import measure
 from dipc.noise.laplace import LAPLACE
+from dipc.outcome.program import build
+from dipc.program.weights import check_choices
 from dipc.text.ast import Role
 from tests.chain.programs import BOOL, REAL, Writer, integers, op, read
 
@@ -67,19 +71,23 @@ def chain(program):
     return explore(program, {}, display=True)
 
 
+def shown_at(chain, inputs=None):
+    return build(chain, inputs, check_choices(chain.flow.program, Limits()).weights)
+
+
 def described(state):
     return (
         state.label,
         ", ".join(f"{name}:{value}" for name, value in state.values),
-        ", ".join(f"{noise.name}:({noise.rate},{noise.mean})" for noise in state.noises),
+        ", ".join(state.noises),
         ", ".join(state.constraints),
     )
 
 
 def test_the_states_of_figure_4(chain):
-    found = [described(state) for state in view(chain).states]
-    before = "rT:(4/9,0), r1:(2/9,q1)"
-    after = "rT:(4/9,0), r1:(2/9,q1), r2:(2/9,q2)"
+    found = [described(state) for state in shown_at(chain).states]
+    before = "rT ~ Lap(4*eps/9, 0), r1 ~ Lap(2*eps/9, q1)"
+    after = f"{before}, r2 ~ Lap(2*eps/9, q2)"
     low = "q1:q1, q2:q2, o1_1:0, o1_2:0, T:0, b:false"
     high = "q1:q1, q2:q2, o1_1:0, o1_2:0, T:0, b:true"
     assert [state for state in found if state[0] in (10, 11, 12)] == [
@@ -91,7 +99,7 @@ def test_the_states_of_figure_4(chain):
 
 
 def test_the_whole_chain(chain):
-    shown = view(chain, {0: F(-1), 1: F(3)})
+    shown = shown_at(chain, {0: F(-1), 1: F(3)})
     assert [state.label for state in shown.states] == [
         0,
         1,
@@ -111,21 +119,22 @@ def test_the_whole_chain(chain):
         14,
         *[None] * 3,
     ]
+    before = "rT ~ Lap(4*eps/9, 0), r1 ~ Lap(2*eps/9, -1)"
     exits = [described(state)[1:] for state in shown.states if state.label is None]
     assert exits == [
         (
             "q1:-1, q2:3, o1_1:1, o1_2:0, T:0, b:true",
-            "rT:(4/9,0), r1:(2/9,-1), o2_1:(1/9,-1)",
+            f"{before}, o2_1 ~ Lap(eps/9, -1)",
             "r1 >= rT",
         ),
         (
             "q1:-1, q2:3, o1_1:0, o1_2:0, T:0, b:false",
-            "rT:(4/9,0), r1:(2/9,-1), r2:(2/9,3)",
+            f"{before}, r2 ~ Lap(2*eps/9, 3)",
             "r1 < rT, r2 < rT",
         ),
         (
             "q1:-1, q2:3, o1_1:0, o1_2:1, T:0, b:true",
-            "rT:(4/9,0), r1:(2/9,-1), r2:(2/9,3), o2_2:(1/9,3)",
+            f"{before}, r2 ~ Lap(2*eps/9, 3), o2_2 ~ Lap(eps/9, 3)",
             "r1 < rT, r2 >= rT",
         ),
     ]
@@ -133,43 +142,28 @@ def test_the_whole_chain(chain):
 
 
 def test_the_transition_probabilities_p_and_q_are_quotients_of_measures(chain):
-    shown = view(chain, {0: F(-1), 1: F(3)})
-    labels = {state.node: state.label for state in shown.states}
-    above, below = sorted(
-        (edge for edge in shown.edges if labels[edge.source] == 11), key=lambda edge: edge.outcome, reverse=True
-    )
+    shown = shown_at(chain, {0: F(-1), 1: F(3)})
+    (number,) = [number for number, state in enumerate(shown.states) if state.label == 11]
+    above, below = sorted(shown.steps[number], key=lambda step: step.outcome, reverse=True)
     assert (above.outcome, below.outcome) == ("r2 >= rT", "r2 < rT")
     threshold, first, second = (Noise(LAPLACE, rate, F(0)) for rate in (F(4, 9), F(2, 9), F(2, 9)))
     given = Event((threshold, first), (Halfspace(((0, F(1)), (1, F(-1))), F(1)),))
-    for edge, sign in ((above, 1), (below, -1)):
-        assert not edge.certain
-        assert edge.condition == (given,)
-        assert edge.joint == (
-            Event(
-                (threshold, first, second), (*given.constraints, Halfspace(((0, F(-sign)), (2, F(sign))), F(3 * sign)))
-            ),
+    for step, sign in ((above, 1), (below, -1)):
+        joint = Event(
+            (threshold, first, second), (*given.constraints, Halfspace(((0, F(-sign)), (2, F(sign))), F(3 * sign)))
         )
-    certain = [edge for edge in shown.edges if edge.certain]
-    assert len(certain) == len(shown.edges) - 4
-    assert all(edge.outcome == "" and not edge.joint and not edge.condition for edge in certain)
+        quotient = Quotient.convert(measure(joint)).divide_by_positive(Quotient.convert(measure(given)))
+        assert not step.certain
+        assert step.probability == ClosedForm(quotient)
+    every = [step for steps in shown.steps for step in steps]
+    certain = [step for step in every if step.certain]
+    assert len(certain) == len(every) - 4
+    assert all(step.outcome == "" and step.probability.value == 1 for step in certain)
 
 
 def test_the_probabilities_out_of_every_state_sum_to_one(chain):
-    from dipc.algebra.exppoly import ExpPoly
-    from dipc.measure.measure import measure
-
-    shown = view(chain, {0: F(-1), 1: F(3)})
-    for state in shown.states:
-        edges = [edge for edge in shown.edges if edge.source == state.node and not edge.certain]
-        if edges:
-            total = ExpPoly.ZERO
-            for edge in edges:
-                (joint,) = edge.joint
-                total += measure(joint)
-            expected = ExpPoly.ONE
-            for event in edges[0].condition:
-                expected *= measure(event)
-            assert total == expected
+    for steps in shown_at(chain, {0: F(-1), 1: F(3)}).steps:
+        assert not steps or sum((step.probability.value for step in steps), start=Quotient.convert(0)) == 1
 
 
 def test_guards_are_decided_by_the_inputs_when_they_are_given():
@@ -182,14 +176,14 @@ def test_guards_are_decided_by_the_inputs_when_they_are_given():
         [("ifcompare", ({0: 1, 1: -1}, F(1, 2)), "=", [("set", 2, 1)], [("set", 2, op("+", read(2), read(2)))])]
     )
     chain = explore(program, {}, display=True)
-    assert sorted(state.constraints for state in view(chain).states if state.label is None) == [
+    assert sorted(state.constraints for state in shown_at(chain).states if state.label is None) == [
         ("q1 + 1/2 < q2",),
         ("q1 + 1/2 = q2",),
         ("q1 + 1/2 > q2",),
     ]
-    shown = view(chain, {0: F(0), 1: F(1, 2)})
+    shown = shown_at(chain, {0: F(0), 1: F(1, 2)})
     assert [state.label for state in shown.states] == [0, 1, None]
-    assert [(edge.certain, edge.outcome) for edge in shown.edges] == [
+    assert [(step.certain, step.outcome) for steps in shown.steps for step in steps] == [
         (True, "q1 + 1/2 = q2"),
         (True, ""),
     ]

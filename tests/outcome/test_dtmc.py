@@ -8,11 +8,9 @@ import pytest
 
 import dipc
 from dipc.algebra.exppoly import Quotient
-from dipc.chain.event import NoiseView, StateView, view
 from dipc.chain.explore import explore
-from dipc.noise.laws import law_of
 from dipc.outcome.outcome import render
-from dipc.outcome.program import Dtmc, build, dot_text, noise_text, outcome
+from dipc.outcome.program import Dtmc, StateView, build, dot_text, outcome
 
 SPARSE = "benchmarks/sparse.dip"
 
@@ -22,9 +20,9 @@ def chain(path: str, inputs: dict[str, str] | None, **constants: int) -> Dtmc:
     core, weights = program.core, program.choices.weights
     found = explore(core, {}, display=True, possible=weights.possible)
     if inputs is None:
-        return build(view(found), weights)
+        return build(found, None, weights)
     values = {core.slots[slot].index: Fraction(inputs[core.slots[slot].name]) for slot in core.inputs}
-    return build(view(found, values), weights)
+    return build(found, values, weights)
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +71,7 @@ def test_figure_4() -> None:
     before = line[21]
     assert before.statement == "b <- r2 >= rT"
     assert dict(before.values) == {"q1": "0", "q2": "1", "o1_1": "0", "o1_2": "0", "T": "0", "b": "false"}
-    assert [noise_text(noise) for noise in before.noises] == [
+    assert [*before.noises] == [
         "rT ~ Lap(4*eps/9, 0)",
         "r1 ~ Lap(2*eps/9, 0)",
         "r2 ~ Lap(2*eps/9, 1)",
@@ -121,7 +119,10 @@ def test_quotients_are_shown_with_whole_coefficients(sparse: Dtmc) -> None:
     ],
 )
 def test_noises(rate: str, keyword: str, text: str) -> None:
-    assert noise_text(NoiseView("r", law_of(keyword), Fraction(rate), "0")) == text
+    kind = "int" if keyword == "DLap" else "real"
+    program = dipc.load(f"program p; output b : bool; var r : {kind}; r <- {keyword}({rate}*eps); b <- r > 0")
+    dtmc = build(explore(program.core, {}, display=True), {}, program.choices.weights)
+    assert text in {noise for state in dtmc.states for noise in state.noises}
 
 
 # --- DOT -----------------------------------------------------------------------------------------------
@@ -157,7 +158,7 @@ def test_dot_has_a_node_for_each_state_and_an_edge_for_each_step(sparse: Dtmc) -
 
 @pytest.mark.parametrize("name", ['say "hi"', "back\\slash", 'end\\"', "two\nlines", "tab\t", "}; evil ["])
 def test_dot_strings_cannot_be_broken_out_of(name: str) -> None:
-    state = StateView(0, None, None, "exit", ((name, name + "!"),), (), (name,))
+    state = StateView(None, None, "exit", ((name, name + "!"),), (), (name,))
     assert statements(dot_text(Dtmc((state,), ((),)), name)) == {"default": 2, "node": 1}
 
 
