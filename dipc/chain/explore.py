@@ -36,20 +36,17 @@ from dipc.chain.state import (
     constraint_set,
     contradict_each,
     entails,
-    form_of,
     irredundant,
     is_input,
     offsets,
     path_notes,
     slot_set,
     slots_in,
-    variables_of,
 )
 from dipc.chain.step import Successor
 from dipc.chain.waiting import Steps
 from dipc.frozen import frozen
-from dipc.linear.halfspace import ORIGIN, Graph, Weight, greatest_bounds
-from dipc.text.ast import CompareOp
+from dipc.linear.halfspace import Graph, Weight, greatest_bounds
 from dipc.text.core import Value
 from dipc.text.program import CoreProgram
 
@@ -60,13 +57,21 @@ from dipc.text.program import CoreProgram
 # the region of A. The leaves of the chain below A partition the region of A (up to measure zero). So if E contradicts
 # every leaf that is not in the group, E is U: nothing is approximated, and if the test fails the paths stay apart.
 #
-# All regions are sets of values of the noises, by their ids, where one-sided noises are not negative. A leaf may have
-# drawn a noise with another mean: the argument does not depend on how the values are distributed. Only the members of a
-# group must agree on the distributions. The program makes no choices, because paths would then have weights, which
-# would have to agree as well (see `reach`).
+# Regions are sets of values of the noises, by their ids, where one-sided noises are not negative. A leaf may have drawn
+# a noise with another mean: the argument does not depend on how the values are distributed. Only the members of a group
+# must agree on the distributions. The program makes no choices, because paths would then have weights, which would have
+# to agree as well (see `reach`).
+#
+# In a program without noise, states are united that agree in all but their guards, and regions are sets of inputs.
+# Comparisons of inputs branch into exact complements, so that E is U with its boundary; nothing holds only almost
+# everywhere.
+#
+# A facet of a convex union is a facet of some member, and each facet of a member is one of its constraints. So E is
+# sought among the constraints of the members.
 
-_MOST_LEAVES = 2000
-_MOST_BOUNDS = 300
+_MOST_LEAVES, _MOST_CANDIDATES = 4000, 20_000
+#: Groups without noise that are not one conjunction are tried pair by pair up to this size.
+_MOST_PAIRED = 8
 
 
 #: The indices of x and of y in a `Difference`, which is a bound x - y >= w.
@@ -85,8 +90,8 @@ class _Row:
 
     def __init__(self) -> None:
         self.items: list[Constraint] = []
-        #: The number of constraints that are not bounds x - y >= w, and of those about integers.
-        self.others = self.whole = 0
+        #: The number of constraints that are not bounds x - y >= w.
+        self.others = 0
         #: The bounds x - y >= w as edges from x to y, and as edges from y to x; and the constraints by x, and by y.
         self.graphs: tuple[Graph, Graph] = (defaultdict(list), defaultdict(list))
         self._by_end: tuple[dict[int, list[Constraint]], ...] = (defaultdict(list), defaultdict(list))
@@ -102,7 +107,6 @@ class _Row:
 
     def _add(self, item: Constraint) -> None:
         self.items.append(item)
-        self.whole += item.whole
         bound = item.bound
         if bound is None:
             self.others += 1
@@ -114,9 +118,7 @@ class _Row:
         self._by_end[_LOWER][lower].append(item)
 
     def _drop(self) -> None:
-        item = self.items.pop()
-        self.whole -= item.whole
-        bound = item.bound
+        bound = self.items.pop().bound
         if bound is None:
             self.others -= 1
             return
@@ -164,29 +166,12 @@ class Rows:
             self._by_key.update(dict.fromkeys(row.keys, row))
 
 
-# --- Unites paths of programs without noise whose guards together are one conjunction, such as those of a maximum -----
-#
-# A group of states that agree in all but their guards has regions U = U1 + U2 + ... in the space of the inputs. Let H
-# be a conjunction implied by every one of them, so that U lies in H. Let A be a state through which every path to the
-# group leads, with H inside the region of A. The leaves of the chain below A partition the region of A: comparisons of
-# inputs branch into exact complements. So if H contradicts every leaf that is not in the group, H is U, boundaries
-# included; nothing holds only almost everywhere here. If the test fails the paths stay apart.
-#
-# A facet of a convex union is a facet of some member, and each facet of a member is one of its guards. So H is sought
-# among the guards of the members.
-
-_MOST_GUARD_LEAVES = 4000
-_MOST_CANDIDATES = 20_000
-#: Groups that are not one conjunction are tried pair by pair up to this size.
-_MOST_PAIRED = 8
-
-
 class Uniter:
     """A search for groups of states in a growing chain that a single state can replace.
 
-    The states of a group agree in everything but their constraints on noises, or in everything but their guards. One
-    state replaces the group if a single conjunction is equivalent to the disjunction of these constraints, or of these
-    guards.
+    The states of a group agree in everything but their constraints on noises, or, in a program without noise, in
+    everything but their guards. One state replaces the group if a single conjunction is equivalent to the disjunction
+    of these constraints, or of these guards.
     """
 
     def __init__(self, flow: Flow, leaves: Leaves, states: Mapping[int, State], dominators: Dominators) -> None:
@@ -196,302 +181,130 @@ class Uniter:
         self._dominators = dominators
         self._rows = Rows()
 
-    def _around(self, group: Sequence[int], most: int) -> tuple[State, list[State]] | None:
-        """Return (state, others): the last state on all paths to `group`, and the other leaves below this state.
+    def united(self, group: Sequence[int]) -> list[tuple[list[int], ConstraintSet]]:
+        """Return disjoint subsets of the states `group`, each with a conjunction that is the union of its members.
 
-        The leaves below a state are the states without successors that it can reach. The states of `group` are leaves,
-        and not among the others. The result is None if there are more than `most` other leaves.
-        """
-        above = reduce(self._dominators.common, group)
-        merged = set(group)
-        others = [self._states[leaf] for leaf in self._leaves.below(above) if leaf not in merged]
-        return None if len(others) > most else (self._states[above], others)
-
-    # --- constraints on noises ----------------------------------------------------------------------------
-
-    def united(self, group: Sequence[int]) -> ConstraintSet | None:
-        """Return a conjunction that is, up to measure zero, the union of the constraints of the states `group`.
-
-        The result is None if no conjunction was found.
+        The conjunction is equivalent to the disjunction of the members' constraints, up to measure zero, or of their
+        guards. Every subset has at least two states. States in none of the subsets cannot be united.
         """
         members = [self._states[node] for node in group]
-        known = frozenset[int]().union(*(member.constraints.variables for member in members))
         by: Offsets = {}
-        if any(map(is_input, known)):
+        if any(is_input(variable) for member in members for variable in member.constraints.variables):
             by = offsets(item for member in members for item in member.constraints.items)
-        regions = [self._region(member, by) for member in members]
-        hull = _hull(regions)
-        self._rows.put_back(region.row for region in regions)
-        around = None if hull is None else self._around(group, _MOST_LEAVES)
-        if hull is None or around is None:
-            return None
-        hull = change_coordinates(hull, by, -1)
-        above, others = around
-        supports = self._flow.supports
-        signs = supports(noise for member in members for noise in member.noises)
-        facts = [*hull, *members[0].guards.items, *signs.items]
-        if not all(entails(facts, item) for item in above.constraints.items):
-            return None
-        there = ((other.constraints, other.guards, supports(other.noises)) for other in others)
-        return constraint_set(hull) if contradict_each(facts, there) else None
-
-    def _region(self, state: State, by: Offsets) -> _Region:
-        signs = change_coordinates(self._flow.supports(state.noises).items, by)
-        given = [*state.guards.items, *(item for item in signs if item.bound is not None)]
-        constraints = change_coordinates(state.constraints.items, by) if by else state.constraints.items
-        return _Region(constraints, given, self._rows.take(constraints, given))
-
-    # --- guards -------------------------------------------------------------------------------------------
-
-    def united_by_guards(self, group: Sequence[int]) -> list[tuple[list[int], ConstraintSet]]:
-        """Return disjoint subsets of `group`, each with a conjunction that is the union of its states' guards.
-
-        Every subset has at least two states. States in none of the subsets cannot be united.
-        """
-        guards = {node: self._states[node].guards for node in group}
-        members = {node: _Member(known, self._rows.take(known.items)) for node, known in guards.items()}
-        merged = self._merged(group, members)
-        self._rows.put_back(member.row for member in members.values())
+        regions = {node: self._region(self._states[node], by) for node in group}
+        merged = self._merged(list(group), regions, by)
+        self._rows.put_back(region.row for region in regions.values())
         return merged
 
-    def _merged(self, group: Sequence[int], members: Mapping[int, _Member]) -> list[tuple[list[int], ConstraintSet]]:
-        whole = self._union(list(group), members)
+    def _merged(
+        self, group: list[int], regions: Mapping[int, _Region], by: Offsets
+    ) -> list[tuple[list[int], ConstraintSet]]:
+        whole = self._union(group, regions, by)
         if whole is not None:
-            return [(list(group), whole)]
-        if not 2 < len(group) <= _MOST_PAIRED:
+            return [(group, whole)]
+        if self._flow.draws or not 2 < len(group) <= _MOST_PAIRED:
             return []
         merged: list[tuple[list[int], ConstraintSet]] = []
         rest = list(group)
         while rest:
             first = rest.pop(0)
             for other in rest:
-                both = self._union([first, other], members)
+                both = self._union([first, other], regions, by)
                 if both is not None:
                     rest.remove(other)
                     merged.append(([first, other], both))
                     break
         return merged
 
-    def _union(self, group: list[int], members: Mapping[int, _Member]) -> ConstraintSet | None:
-        around = self._around(group, _MOST_GUARD_LEAVES)
-        if around is None:
+    def _region(self, state: State, by: Offsets) -> _Region:
+        own, *rest = self._known(state)
+        signs = [item for known in rest for item in change_coordinates(known.items, by)]
+        given = [item for item in signs if item.bound is not None or not item.form.noises]
+        items = change_coordinates(own.items, by) if by else own.items
+        return _Region(items, given, self._rows.take(items, given))
+
+    def _known(self, state: State) -> tuple[ConstraintSet, ...]:
+        """Return the conjunction by which `state` may differ from states of its group, and what else it implies."""
+        if not self._flow.draws:
+            return (state.guards,)
+        return state.constraints, state.guards, self._flow.supports(state.noises)
+
+    def _union(self, group: list[int], regions: Mapping[int, _Region], by: Offsets) -> ConstraintSet | None:
+        above = reduce(self._dominators.common, group)
+        merged = set(group)
+        others = [self._states[leaf] for leaf in self._leaves.below(above) if leaf not in merged]
+        hull = None if len(others) > _MOST_LEAVES else _hull([regions[node] for node in group])
+        if hull is None:
             return None
-        above, others = around
-        regions = [members[node] for node in group]
-        # Of the i² constraints of a running maximum of i, these are the few to ask each region about.
-        known = [region.uppers for region in regions if region.uppers is not None]
-        uppers = set.intersection(*known) if known else None
-        candidates = dict[Constraint, None]()
-        for region in regions:
-            candidates.update(dict.fromkeys(region.items_from(uppers)))
-        if len(candidates) > _MOST_CANDIDATES:
+        hull = change_coordinates(hull, by, -1)
+        rest = [known.items for node in group for known in self._known(self._states[node])[1:]]
+        facts = [*hull, *dict.fromkeys(item for items in rest for item in items)]
+        if not all(entails(facts, item) for item in self._known(self._states[above])[0].items):
             return None
-        common = list(candidates)
-        for region in regions:
-            common = region.implied(common)
-        hull = irredundant(common)
-        if not all(entails(hull, item) for item in above.guards.items):
-            return None
-        return constraint_set(hull) if contradict_each(hull, ((other.guards,) for other in others)) else None
+        return constraint_set(hull) if contradict_each(facts, map(self._known, others)) else None
 
 
-@frozen
 class _Region:
-    """The constraints on the noises and inputs of one state, prepared to be compared with those of similar states.
+    """The values of noises, or the inputs, that one state admits; `implied` tests what follows from its constraints.
 
-    In the constraints, each noise is replaced by its sum with an affine form of inputs, the same for all similar
-    states. `offsets` computes these forms. `constraints` are those on noises. `initial` are those that hold before any
-    comparison: the guards of the state, and the ranges of its noises. `row` has both kinds.
+    In the constraints, each noise is replaced by its sum with an affine form of inputs, the same for all states of a
+    group. `offsets` computes these forms. `given` are the constraints that hold before any comparison: the guards of
+    the state, and the ranges of its noises. `row` has both kinds.
     """
 
-    constraints: Sequence[Constraint]
-    initial: Sequence[Constraint]
-    row: _Row
-
-    def written(self, side: int, ends: Set[int]) -> Sequence[Constraint]:
-        """Return those of `constraints` that are x - y >= w with x (`side` 0) or y (`side` 1) in `ends`.
-
-        A variable in `ends` is given by its number in `Constraint.bound`.
-        """
-        if not self.initial:
-            return self.row.differences(side, ends)
-        return [item for item in self.constraints if (bound := item.bound) is not None and bound[side] in ends]
-
-
-def _hull(members: Sequence[_Region]) -> list[Constraint] | None:
-    """Return a conjunction that each of `members` implies, without redundant constraints; None if it is too long.
-
-    The conjunction has two kinds of constraints: every bound x - y >= w, with a noise among x and y, that all members
-    imply; and the constraints of other kinds that all members contain.
-    """
-    shared = _shared_bounds(members)
-    if shared is None or len(shared) > _MOST_BOUNDS:
-        return None
-    whole = {
-        variable
-        for member in members
-        if member.row.whole
-        for item in member.row.items
-        if item.whole
-        for variable in variables_of(item.form)
-    }
-    bounds_as_constraints = [
-        _constraint(upper, lower, bound, upper in whole or lower in whole)
-        for (upper, lower), bound in shared.items()
-        # Integers and reals never meet but in the origin.
-        if ORIGIN in (upper, lower) or (upper in whole) is (lower in whole)
-    ]
-    # Constraints of the members go first, in their order: `irredundant` drops from the end.
-    asked = set(bounds_as_constraints)
-    written: dict[Constraint, Constraint] = {}
-    side, ends = _fewer_ends(shared)
-    for member in members:
-        for item in member.written(side, ends):
-            if item in asked:
-                written.setdefault(item, item)
-    order = {item: position for position, item in enumerate(written)}
-    constraints = [written.get(item, item) for item in bounds_as_constraints]
-    constraints.sort(key=lambda item: order.get(item, len(order)))
-    given = dict.fromkeys(item for member in members for item in member.initial)
-    kept = [*irredundant(constraints, list(given))]
-    others = [item for item in members[0].constraints if item.bound is None]
-    kept += [item for item in others if all(item in member.constraints for member in members[1:])]
-    return kept
-
-
-#: Bounds x - y >= w, as w by (x, y).
-_Bounds = dict[tuple[int, int], int | Fraction]
-
-
-def _fewer_ends(pairs: Iterable[tuple[int, int]]) -> tuple[int, set[int]]:
-    """Return (0, all x) or (1, all y) for the `pairs` (x, y) of bounds x - y >= w, whichever set is smaller.
-
-    For example, bounds of one maximum x over several y give (0, {x}), and bounds of several x over one minimum y give
-    (1, {y}). If both sets are equally large, the result has all y.
-    """
-    uppers, lowers = {upper for upper, _ in pairs}, {lower for _, lower in pairs}
-    return (_UPPER, uppers) if len(uppers) < len(lowers) else (_LOWER, lowers)
-
-
-def _shared_bounds(members: Sequence[_Region]) -> _Bounds | None:
-    """Return the greatest w, by (x, y), such that each of `members` implies x - y >= w.
-
-    At least one of x and y is a noise. A pair is left out if some member implies no such bound. Members that no point
-    satisfies are ignored; if no point satisfies any of `members`, the result is None.
-    """
-    shared: _Bounds | None = None
-    for member in members:
-        least = _all_bounds(member) if shared is None else _least_bounds(member, shared)
-        if least is not None:
-            shared = least
-    return shared
-
-
-def _all_bounds(member: _Region) -> _Bounds | None:
-    """Return the greatest w, by (x, y), such that the inequalities of `member` imply x - y >= w.
-
-    At least one of x and y is a noise; the other may be any variable, or the origin, which stands for 0. A pair without
-    such a w is left out. The result is None if no point satisfies `member`.
-    """
-    graph = member.row.graphs[_LOWER]
-    bounds: _Bounds = {}
-    for lower in graph:
-        best = greatest_bounds(graph, lower)
-        if best is None:
-            return None
-        for upper, (bound, _) in best.items():
-            if upper != lower and (_is_noise(upper) or _is_noise(lower)):
-                bounds[upper, lower] = bound
-    return bounds
-
-
-def _least_bounds(member: _Region, bounds: _Bounds) -> _Bounds | None:
-    """Return `bounds`, weakened where necessary so that `member` implies all of them.
-
-    A bound x - y >= w is given as the number w, by (x, y). If `member` does not imply it, w is lowered to the greatest
-    number for which it does. If there is none, the bound is left out. The result is None if no point satisfies
-    `member`.
-    """
-    side, ends = _fewer_ends(bounds)
-    own: dict[int, dict[int, Weight]] = {}
-    for end in ends:
-        best = greatest_bounds(member.row.graphs[side], end)
-        if best is None:
-            return None
-        own[end] = best
-    least: _Bounds = {}
-    for pair, bound in bounds.items():
-        known = own[pair[side]].get(pair[1 - side])
-        if known is not None:
-            least[pair] = min(bound, known[0])
-    return least
-
-
-def _constraint(upper: int, lower: int, bound: int | Fraction, whole: bool) -> Constraint:
-    terms = [(variable, Fraction(sign)) for variable, sign in ((upper, 1), (lower, -1)) if variable != ORIGIN]
-    form = form_of(terms, Fraction(-bound))
-    return Constraint(form, False, form, CompareOp.GE, whole)
-
-
-def _is_noise(variable: int) -> bool:
-    return variable != ORIGIN and not is_input(variable)
-
-
-def alike_in_values(batch: Sequence[int], states: Mapping[int, State]) -> list[list[int]]:
-    """Return the states numbered in `batch` in groups, each of states that differ only in their guards.
-
-    `states` has the states of the chain by number; those of the batch have no noises.
-    """
-    groups: dict[int, list[list[int]]] = {}
-    for node in batch:
-        state = states[node]
-        alike = groups.setdefault(state.fingerprint ^ state.guards.fingerprint, [])
-        for group in alike:
-            if states[group[0]].values == state.values:
-                group.append(node)
-                break
-        else:
-            alike.append([node])
-    return [group for alike in groups.values() for group in alike]
-
-
-class _Member:
-    """The nonempty set of inputs that satisfy the guards of one state; `implied` tests what the guards imply."""
-
-    def __init__(self, guards: ConstraintSet, row: _Row) -> None:
-        self._guards = guards
+    def __init__(self, items: Sequence[Constraint], given: Sequence[Constraint], row: _Row) -> None:
+        self.given = given
         self.row = row
-        self._below: dict[int, dict[int, Weight] | None] = {}
-        #: The x of all guards x - y >= w; None if some guard is not of this kind.
-        self.uppers = None if row.others else set(row.graphs[_UPPER])
+        self._items = items
+        self._keys = frozenset(items)
+        self._best: dict[int, dict[int, Weight] | None] = {}
+        #: The x and the y of all constraints x - y >= w; None if some constraint is not of this kind.
+        self.ends = None if row.others else (set(row.graphs[_UPPER]), set(row.graphs[_LOWER]))
 
-    def items_from(self, uppers: set[int] | None) -> Iterable[Constraint]:
-        if uppers is None:
-            return self._guards.items
-        if not self.row.others:
-            return self.row.differences(_UPPER, uppers)
-        return [item for item in self._guards.items if (bound := item.bound) is None or bound[0] in uppers]
+    def items_from(self, side: int, ends: set[int] | None) -> Iterable[Constraint]:
+        if ends is None:
+            return self._items
+        if not self.row.others and not self.given:
+            return self.row.differences(side, ends)
+        return [item for item in self._items if (bound := item.bound) is None or bound[side] in ends]
 
-    def implied(self, items: Iterable[Constraint]) -> list[Constraint]:
-        """Return those of `items` that the guards imply.
+    def implied(self, side: int, items: Iterable[Constraint]) -> list[Constraint]:
+        """Return those of `items` that the constraints of the state imply.
 
-        All of them are found if the guards and `items` are bounds on differences of two variables; otherwise some may
-        be missed.
+        All of them are found if the constraints and `items` are bounds on differences of two variables; otherwise some
+        may be missed. Bounds are searched from their x (`side` 0) or their y (`side` 1), the same in every call.
         """
         result: list[Constraint] = []
         for item in items:
             bound = item.bound
-            if bound is None or self.uppers is None:
-                if item in self._guards.keys or entails(self._guards.items, item):
+            if bound is None or self.ends is None:
+                if item in self._keys or entails([*self.given, *self._items], item):
                     result.append(item)
                 continue
-            upper, lower, enough = bound
-            if upper not in self._below:
-                self._below[upper] = greatest_bounds(self.row.graphs[_UPPER], upper)
-            best = self._below[upper]
-            if best is None or (lower in best and best[lower] >= enough):
+            end, other = bound[:2] if side == _UPPER else bound[1::-1]
+            if end not in self._best:
+                self._best[end] = greatest_bounds(self.row.graphs[side], end)
+            best = self._best[end]
+            if best is None or (other in best and best[other] >= bound[2]):
                 result.append(item)
         return result
+
+
+def _hull(regions: Sequence[_Region]) -> list[Constraint] | None:
+    """Return a conjunction that each of `regions` implies, without redundant constraints; None if it is too long."""
+    # Of the i² constraints of a running maximum of i, these are the few to ask each region about.
+    known = [region.ends for region in regions if region.ends is not None]
+    shared = [set.intersection(*[ends[side] for ends in known]) if known else None for side in (_UPPER, _LOWER)]
+    side = min((_UPPER, _LOWER), key=lambda side: len(shared[side] or ()))
+    candidates = dict[Constraint, None]()
+    for region in regions:
+        candidates.update(dict.fromkeys(region.items_from(side, shared[side])))
+    if len(candidates) > _MOST_CANDIDATES:
+        return None
+    common = list(candidates)
+    for region in regions:
+        common = region.implied(side, common)
+    return [*irredundant(common, list(dict.fromkeys(item for region in regions for item in region.given)))]
 
 
 #: The most consecutive states with a single successor that are skipped. Without a bound, a loop could be skipped
@@ -744,31 +557,45 @@ class _Explorer:
     def _unite(self, batch: list[int]) -> list[int]:
         """Return `batch`, states at one label, with a single state in place of each group of states where possible.
 
-        The states of a group agree in everything but their constraints. A single state can replace them if one
-        conjunction is equivalent to the disjunction of their constraints.
+        The states of a group agree in everything but their constraints, or, without noise, but their guards. A single
+        state can replace them if one conjunction is equivalent to the disjunction of their constraints.
         """
-        if not self.flow.draws:
-            return self._unite_guards(batch)
         result: list[int] = []
-        for group, noises in _alike(batch, self.states):
-            constraints = self.uniter.united(group) if len(group) > 1 else None
-            if constraints is None:
-                result.extend(group)
-                continue
-            result.append(self._replace(group, self.states[group[0]].constrained_by(constraints, noises.values())))
-        return result
-
-    def _unite_guards(self, batch: list[int]) -> list[int]:
-        result: list[int] = []
-        for group in alike_in_values(batch, self.states):
+        for group, noises in self._alike(batch):
             rest = dict.fromkeys(group)
-            merged = self.uniter.united_by_guards(group) if len(group) > 1 else []
-            for nodes, guards in merged:
+            for nodes, known in self.uniter.united(group) if len(group) > 1 else ():
                 for node in nodes:
                     del rest[node]
-                result.append(self._replace(nodes, self.states[nodes[0]].guarded_by(guards)))
+                first = self.states[nodes[0]]
+                draws = self.flow.draws
+                state = first.constrained_by(known, noises.values()) if draws else first.guarded_by(known)
+                result.append(self._replace(nodes, state))
             result.extend(rest)
         return result
+
+    def _alike(self, batch: list[int]) -> list[tuple[list[int], dict[int, NoiseVar]]]:
+        """Return the states of `batch` in groups that may be united, each as (states, noises of all of them by id).
+
+        The states of a group agree in values, and in guards if the program draws noise. They may differ in the noises
+        that they drew, because such a noise is independent of all others.
+        """
+        groups: dict[int, list[tuple[list[int], dict[int, NoiseVar]]]] = {}
+        for node in batch:
+            state = self.states[node]
+            guarded = state.fingerprint if self.flow.draws else state.fingerprint ^ state.guards.fingerprint
+            alike = groups.setdefault(guarded, [])
+            for group, noises in alike:
+                first = self.states[group[0]]
+                same = state.noises == self.states[group[-1]].noises or all(
+                    (known := noises.get(noise.id, noise)) is noise or known == noise for noise in state.noises
+                )
+                if same and first.values == state.values and (not self.flow.draws or first.guards == state.guards):
+                    group.append(node)
+                    noises.update((noise.id, noise) for noise in state.noises)
+                    break
+            else:
+                alike.append(([node], {noise.id: noise for noise in state.noises}))
+        return [group for alike in groups.values() for group in alike]
 
     def _replace(self, group: list[int], state: State) -> int:
         whole = self._add(state)
@@ -787,26 +614,3 @@ class _Explorer:
             value = state.values[slot]
             outputs[slot] = None if isinstance(value, Mark | Waiting | Unfinished) else value
         return ExitState(node, outputs, state.noises, state.constraints, state.guards)
-
-
-def _alike(batch: list[int], states: Mapping[int, State]) -> list[tuple[list[int], dict[int, NoiseVar]]]:
-    """Return the states of `batch` in groups that agree in values and guards, each as (states, noises by id).
-
-    `states` has the states of the chain by number, and the noises of a group are those of all its states. States of one
-    group may differ in the noises that they drew, because such a noise is independent of all others.
-    """
-    groups: dict[int, list[tuple[list[int], dict[int, NoiseVar]]]] = {}
-    for node in batch:
-        state = states[node]
-        alike = groups.setdefault(state.fingerprint, [])
-        for group, noises in alike:
-            same = state.noises == states[group[-1]].noises or all(
-                (known := noises.get(noise.id, noise)) is noise or known == noise for noise in state.noises
-            )
-            if same and states[group[0]].agrees_with(state):
-                group.append(node)
-                noises.update((noise.id, noise) for noise in state.noises)
-                break
-        else:
-            alike.append(([node], {noise.id: noise for noise in state.noises}))
-    return [group for alike in groups.values() for group in alike]
