@@ -217,13 +217,13 @@ class Uniter:
         return merged
 
     def _region(self, state: State, by: Offsets) -> _Region:
-        own, *rest = self._known(state)
+        own, *rest = self._conjunctions(state)
         signs = [item for known in rest for item in change_coordinates(known.items, by)]
         given = [item for item in signs if item.bound is not None or not item.form.noises]
         items = change_coordinates(own.items, by) if by else own.items
         return _Region(items, given, self._rows.take(items, given))
 
-    def _known(self, state: State) -> tuple[ConstraintSet, ...]:
+    def _conjunctions(self, state: State) -> tuple[ConstraintSet, ...]:
         """Return the conjunction by which `state` may differ from states of its group, and what else it implies."""
         if not self._flow.draws:
             return (state.guards,)
@@ -237,11 +237,11 @@ class Uniter:
         if hull is None:
             return None
         hull = change_coordinates(hull, by, -1)
-        rest = [known.items for node in group for known in self._known(self._states[node])[1:]]
+        rest = [known.items for node in group for known in self._conjunctions(self._states[node])[1:]]
         facts = [*hull, *dict.fromkeys(item for items in rest for item in items)]
-        if not all(entails(facts, item) for item in self._known(self._states[above])[0].items):
+        if not all(entails(facts, item) for item in self._conjunctions(self._states[above])[0].items):
             return None
-        return constraint_set(hull) if contradict_each(facts, map(self._known, others)) else None
+        return constraint_set(hull) if contradict_each(facts, map(self._conjunctions, others)) else None
 
 
 class _Region:
