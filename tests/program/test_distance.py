@@ -17,7 +17,7 @@ from benchmarks.mechanisms import MECHANISMS
 from benchmarks.tasks import FIRST_TWO
 from dipc.algebra.limits import LimitReached, Undecided
 from dipc.chain.explore import _Explorer
-from dipc.chain.state import State
+from dipc.chain.state import Comparison, Edge, State
 from dipc.linear.program import Simplex
 from dipc.program.ideal import Distances, Ideal
 from dipc.program.metric import Norm
@@ -184,18 +184,18 @@ def test_ties_take_one_run_of_the_ideal_and_no_exploration(monkeypatch: pytest.M
     """Comparisons grow as pairs of queries, states as queries: 12, 24 and 48 of which all but one are equal."""
     compared: list[int] = []
     created: list[int] = []
-    outcomes, add = NearbyRun._outcomes, _Explorer._add
+    takes, add = NearbyRun._may_take, _Explorer._add
 
-    def counted(self: NearbyRun, *arguments: object) -> tuple[bool, ...]:
-        compared[-1] += 1
-        return outcomes(self, *arguments)  # type: ignore[arg-type]
+    def counted(self: NearbyRun, edge: Edge) -> bool:
+        compared[-1] += isinstance(edge, Comparison) and edge.holds
+        return takes(self, edge)
 
     def added(self: _Explorer, state: State) -> int:
         created[-1] += 1
         return add(self, state)
 
     monkeypatch.setattr("dipc.program.ideal._FEW_STATES", 1)
-    monkeypatch.setattr(NearbyRun, "_outcomes", counted)
+    monkeypatch.setattr(NearbyRun, "_may_take", counted)
     monkeypatch.setattr(_Explorer, "_add", added)
     for m in (12, 24, 48):
         compared.append(0)
