@@ -106,10 +106,10 @@ def check(**given: Any) -> ExitCode:
         source = question_of(program, asked.table, replace(options, as_given=options.keep_proofs, progress=progress))
     reading = perf_counter() - reading
     with progress:
-        announced = None if output.quiet else source.announced()
-        if announced is not None:
+        warning = None if output.quiet else source.size_warning()
+        if warning is not None:
             note = 'ask about fewer inputs, or about a grid of them: `--inputs "x in {0, 1}"`'
-            write_diagnostics([Diagnostic("W0603", announced, notes=(note,))])
+            write_diagnostics([Diagnostic("W0603", warning, notes=(note,))])
     closed_form, strict = given["closed_form"], given["strict"]
     if options.classes is not None and source.table is None:
         note = "leave `--classes` out: it is about finitely many inputs"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -569,10 +569,3 @@ def _fold(operator: str, texts: Sequence[str]) -> str:
     for text in reversed(rest):
         result = f"{operator} ({text}) ({result})"
     return result
-
-
-def theorem_names(theorems: CoqFile) -> Iterator[str]:
-    """Yield the names of the theorems in `theorems`, in order."""
-    for line in theorems.text.splitlines():
-        if line.startswith("Theorem "):
-            yield line.split()[1]

@@ -313,21 +313,6 @@ def python_answer(accepted: Accepted, outputs: Mapping[str, Any], constants: Map
     return tuple(result) if accepted.is_tuple else result[0]
 
 
-def answer_in_python(mechanism: Mechanism, output: Mapping[str, object]) -> object:
-    """Return the answer that the function of `mechanism` gives where its program has the outputs `output`.
-
-    The values of `output` are those of an outcome: strings such as "3", "true" and "none", or numbers and truth values.
-    """
-    truths: dict[object, object] = {"true": True, "false": False}
-    program = mechanism.program
-    answer: dict[str, object] = {}
-    for name, value in output.items():
-        plain = truths.get(value, value) if isinstance(value, str) else value
-        numeric = isinstance(plain, str) and plain.lstrip("-").replace("/", "", 1).isdigit()
-        answer[name] = Fraction(str(plain)) if numeric else plain
-    return python_answer(program.core.source.accepted, answer, program.constants)
-
-
 def _part(out: Part, answer: Mapping[str, Any], constants: Mapping[str, Fraction]) -> Any:
     if not out.is_list:
         return None if out.present and not answer[out.present] else _value(out, answer[out.name], constants)

@@ -90,7 +90,7 @@ class Statements(Expressions):
         self.arrays: list[Array] = []
         self.around: list[_Loop] = []
         self.stores = _stores(node)
-        self._require_builtins(node)
+        self._require_known_meaning(node)
         self.taken |= {
             constant.value
             for constant in python.walk(node)
@@ -219,9 +219,16 @@ class Statements(Expressions):
             self.answers = (Answer("out", None),)
         self._mark(None, span)
 
-    def _require_builtins(self, function: python.FunctionDef) -> None:
-        """Raise DiagnosticError if `function` redefines a Python function, or a module, that it uses."""
+    def _require_known_meaning(self, function: python.FunctionDef) -> None:
+        """Raise DiagnosticError if a part of `function`, even one that never runs, gives other parts another meaning.
+
+        Such parts are `yield`, which makes the function a generator, and definitions that replace a Python function or
+        a module that it uses.
+        """
         module = self.module
+        for node in own_nodes(function.body):
+            if isinstance(node, python.Yield | python.YieldFrom):
+                raise module.wrong(node, f"`{module.text(node)}` is not part of a mechanism")
         own = {name for node in python.walk(function) for name in _bound_by(node)} - {function.name}
         called = {id(node.func) for node in python.walk(function) if isinstance(node, python.Call)}
         called |= {id(node.value) for node in python.walk(function) if isinstance(node, python.Attribute)}
@@ -977,7 +984,7 @@ class Statements(Expressions):
                 "give one of them another name",
                 related=[(self.module.changing[function.name], "here")],
             )
-        self._require_builtins(function)
+        self._require_known_meaning(function)
         caller = self.frames[-1]
         frame = Frame(
             function,

@@ -30,7 +30,7 @@ from dipc.outcome.words import (
     vacuous_why,
     without_closed_form,
 )
-from dipc.questions.report import NO_UNION_BOUND, ClassResult, Method, Report, RowResult
+from dipc.questions.report import NO_UNION_BOUND, ClassNote, ClassResult, Method, Report, RowResult
 from dipc.questions.source import Source
 from dipc.text.printer import language_text
 
@@ -169,6 +169,18 @@ def findings(rows: Sequence[ClassResult], letter: str = "t", sign: str = "≤") 
         if len(alike) > SHOWN_CLASSES:
             more = count(len(alike) - SHOWN_CLASSES, "more class")
             yield [Line(f"{more} {verdict}; --format json has them all")]
+    yield hint(_CLIPPING if any(_is_clipped(row.note) for row in rows) else None)
+
+
+#: The reason why classes within the ranges to which a program clips its inputs are about every input.
+_CLIPPING = (
+    "the program clips its inputs: an input outside of these classes has the same probabilities as the input that it "
+    "is clipped to"
+)
+
+
+def _is_clipped(note: ClassNote) -> bool:
+    return note.core.requires is not None and note.core.requires.stands_for_all
 
 
 def _finding(row: ClassResult, letter: str, sign: str) -> Sequence[Part]:

@@ -201,7 +201,7 @@ class EveryInput(Source):
             return report
         return replace(report, evidence=Evidence(self, report.rows, engine=engine))
 
-    def announced(self) -> str | None:
+    def size_warning(self) -> str | None:
         """Return a warning that the question will take a long time, if there are very many classes; else None.
 
         The result is also None if a limit is reached before the number of classes is known.

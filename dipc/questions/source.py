@@ -159,7 +159,7 @@ class Source(ABC):
             numbers=None if self.numbers is None else f"{self.numbers[0]} >= {self.numbers[1]}",
         )
 
-    def announced(self) -> str | None:
+    def size_warning(self) -> str | None:
         """Return a warning to show before the question is decided if it will take a long time, else None."""
         return None
 

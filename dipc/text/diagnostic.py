@@ -91,7 +91,7 @@ class Diagnostic:
 
     `code` is stable ("E0104", for a warning "W0601"). `message` is one sentence without a full stop. `excerpt` is the
     place, or None if there is none, as for a missing file. `label` is printed next to the caret. `notes` say how to
-    correct the mistake, one sentence each.
+    correct the mistake, one sentence each. `secondary` has further places, such as that of a declaration.
     """
 
     FIELDS = "code message notes"  # of the JSON object, as in `dipc.algebra.record`

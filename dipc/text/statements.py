@@ -561,8 +561,7 @@ class StatementLowering:
             return None
         slots, index = place
         if index is None:
-            name = self._elaborator.scope.slots[slots[0]].name if slots else variable.name
-            return Reference(name, slots, expr.span)
+            return Reference(self._elaborator.scope.slots[slots[0]].name, slots, expr.span)
         return Reference(variable.name, slots, expr.span, index, variable.low)
 
     def _variable(self, expr: ast.Name | ast.Element) -> DeclaredVariable | None:

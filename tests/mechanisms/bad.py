@@ -400,3 +400,19 @@ def scale_upside_down(q: dipc.Real, eps):
 @dipc.mechanism()
 def rate_upside_down(x: dipc.Finite[0:3], eps):
     return dipc.exponential_mechanism(range(3), lambda k: -abs(k - x), rate=2 / eps)
+
+
+@dipc.mechanism()
+def generator_by_a_line_that_never_runs(q: dipc.Real, eps):
+    return dipc.laplace(q, scale=1 / eps)
+    yield q
+
+
+def helper_with_yield(x):
+    return x
+    yield x
+
+
+@dipc.mechanism()
+def calls_a_generator(q: dipc.Real, eps):
+    return dipc.laplace(helper_with_yield(q), scale=1 / eps)

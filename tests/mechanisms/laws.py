@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import dipc
-from dipc.mechanisms.decorator import Mechanism, answer_in_python
+from dipc.mechanisms.decorator import Mechanism, python_answer
 from dipc.text.core import DomType
 
 Law = dict[str, Fraction]
@@ -57,6 +57,21 @@ def python_law(function: Callable[..., object], arguments: list[Any]) -> Law:
     finally:
         dipc.choice = drawn
     return law
+
+
+def answer_in_python(mechanism: Mechanism, output: Mapping[str, object]) -> object:
+    """Return the answer that the function of `mechanism` gives where its program has the outputs `output`.
+
+    The values of `output` are those of an outcome: strings such as "3", "true" and "none", or numbers and truth values.
+    """
+    truths: dict[object, object] = {"true": True, "false": False}
+    program = mechanism.program
+    answer: dict[str, object] = {}
+    for name, value in output.items():
+        plain = truths.get(value, value) if isinstance(value, str) else value
+        numeric = isinstance(plain, str) and plain.lstrip("-").replace("/", "", 1).isdigit()
+        answer[name] = Fraction(str(plain)) if numeric else plain
+    return python_answer(program.core.source.accepted, answer, program.constants)
 
 
 def program_law(mechanism: Mechanism, arguments: list[Any]) -> Law:

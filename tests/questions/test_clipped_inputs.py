@@ -33,6 +33,12 @@ def test_a_clipped_mean_is_one_class(n: int) -> None:
     assert dipc.check(dipc.load(MEAN, n=n), inputs="all", beta="exp(-n*eps/2)/2").verdict is Verdict.INACCURATE
 
 
+def test_the_report_says_that_the_classes_stand_for_inputs_that_are_clipped() -> None:
+    clipped = "an input outside of these classes has the same probabilities"
+    assert clipped in " ".join(str(dipc.check(dipc.load(MEAN, n=2), inputs="all")).split())
+    assert "clips" not in str(dipc.check(dipc.load(TEST), inputs="all"))
+
+
 def test_with_alpha_dd_inputs_outside_of_the_box_count() -> None:
     """The input x = 11 has dd 6, and the law of x = 10, where the answer is wrong with probability e^(-5·eps)/2."""
     assert dipc.check(dipc.load(TEST), inputs="all").verdict is Verdict.INACCURATE
