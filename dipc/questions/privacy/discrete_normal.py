@@ -1,106 +1,67 @@
 """The loss of one or several outputs, each a sum of inputs and its own discrete Gaussian noise, at a single eps.
 
 Let output i have noise of deviation σ_i and move by an integer t_i, with the budget b. The loss of outputs k is Σ (t_i²
-- 2·k_i·t_i)/(2σ_i²), a function of S = Σ k_i·t_i/σ_i² alone, and falls with S. So the delta is the sum of max(0, Pr[S =
-s] - e^b·Pr[S + c = s]) with c = Σ t_i²/σ_i². In a common unit S takes integer values, so that its law is a convolution.
-If the sums leave out outputs of total mass τ, their error is at most (1 + e^b)·τ.
+- 2·k_i·t_i)/(2σ_i²), a sum of independent losses, and falls with S = Σ k_i·t_i/σ_i². In a common unit S takes integer
+values, so the losses are on a grid (`many_runs.py`). If the sums leave out outputs of total mass τ, the delta is at
+most τ greater.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from math import gcd, lcm
 
 import flint
 
 from dipc.algebra.limits import LimitReached
-from dipc.algebra.numbers import dyadic, to_fmpq
-from dipc.frozen import frozen
+from dipc.algebra.numbers import to_fmpq
 from dipc.measure.power_series import coefficients, precision
 from dipc.measure.summed import Theta
-from dipc.questions.privacy.outcome import Ends
+from dipc.questions.privacy.many_runs import LossSum
 
-_ZERO, _ONE = Fraction(0), Fraction(1)
+_ONE = Fraction(1)
 
 #: The precision of balls in bits, and the exponent of the mass left out of sums, about e^-exponent.
 _BITS, _LEFT_OUT = 400, 280.0
 
-#: The most products of two probabilities that are added up.
-_MOST_PRODUCTS = 2_000_000
+#: The greatest value of S, in its unit.
+_MOST_VALUES = 400_000
+
+#: Outputs with discrete noise: the integer by which each moves, and the law of its noise.
+MovedNoises = Sequence[tuple[int, Theta]]
 
 
-@frozen
-class SumLaw:
-    """The law of S = Σ k_i·t_i/σ_i², with the noises k_i, the moves t_i of the outputs, and the deviations σ_i.
-
-    Values of S are integers in units of `unit`. `masses` encloses the probability of each value at the first input
-    of the pair, and `left` the total probability of the values left out. At the second input S is greater by `shift`.
-    """
-
-    unit: Fraction
-    masses: Mapping[int, flint.arb]
-    shift: int
-    left: flint.arb
-
-    def delta(self, factor: flint.arb) -> Ends:
-        """Enclose the least delta for a budget b with e^b = `factor`."""
-        with precision(_BITS, 1):
-            none = flint.arb(0)
-            excesses = [
-                mass - factor * self.masses.get(value - self.shift, none) for value, mass in self.masses.items()
-            ]
-            low = sum((ball for ball in excesses if ball > 0), none)
-            high = sum((ball for ball in excesses if not ball < 0), none)
-            error = (1 + factor) * self.left
-            return max(_ZERO, dyadic((low - error).lower())), dyadic((high + error).upper())
-
-    def edge(self, factor: flint.arb) -> tuple[Fraction, flint.arb, flint.arb]:
-        """Return (the greatest value v with Pr[S = v] > `factor`·Pr'[S = v], Pr[S <= v], Pr'[S <= v]).
-
-        Pr is the law at the first input, and Pr' at the second. The probabilities are enclosed.
-        """
-        with precision(_BITS, 1):
-            none = flint.arb(0)
-            likely = [v for v, mass in self.masses.items() if mass > factor * self.masses.get(v - self.shift, none)]
-            edge = max(likely, default=min(self.masses))
-            ours, theirs = (
-                sum((mass for value, mass in self.masses.items() if value <= end), none)
-                for end in (edge, edge - self.shift)
-            )
-            return edge * self.unit, ours.union(ours + self.left), theirs.union(theirs + self.left)
-
-
-def sum_law(noises: Sequence[tuple[int, Theta]], eps: Fraction) -> SumLaw:
-    """Return the law, at `eps`, of a weighted sum of noises on which the privacy loss depends.
-
-    The sum is Σ k·t/σ² over the `noises`, each given as (t, law): t is the move of its output, k the integer noise, and
-    σ the deviation of its law. Raises LimitReached for too many values.
-    """
+def common_unit(noises: MovedNoises) -> Fraction:
+    """Return the greatest number of which Σ k·t·rate² is a multiple for all integers k; t are the moves of `noises`."""
     weights = [t * noise.rate**2 for t, noise in noises]
     scale = lcm(*[weight.denominator for weight in weights])
-    unit = Fraction(gcd(*[int(weight * scale) for weight in weights]), scale)
-    steps = [int(weight / unit) for weight in weights]
+    return Fraction(gcd(*[int(weight * scale) for weight in weights]), scale)
+
+
+def loss_sum(noises: MovedNoises, eps: Fraction) -> LossSum:
+    """Return the distribution, at `eps`, of the loss of outputs with these `noises`.
+
+    Raises LimitReached for too many values.
+    """
+    unit = common_unit(noises)
     with precision(_BITS, 1):
-        laws: dict[int, flint.arb] = {0: flint.arb(1)}
-        left = flint.arb(0)
-        for step, (_, noise) in zip(steps, noises, strict=True):
-            center = _ONE if noise.fixed else eps
+        masses, left, reached = flint.arb_poly([1]), flint.arb(0), 0
+        for t, noise in noises:
+            center, size = _ONE if noise.fixed else eps, int(abs(t) * noise.rate**2 / unit)
             reach = noise.reach(center, _LEFT_OUT, wide=False)
-            if len(laws) * (2 * reach + 1) > _MOST_PRODUCTS:
+            reached += reach * size
+            if reached > _MOST_VALUES:
                 raise LimitReached(None, "the outputs with discrete Gaussian noise have too many likely values")
             series = flint.arb_series([flint.arb(to_fmpq(center))])
-            masses = [coefficients(each, 1)[0] for each in noise.masses(series, center, reach)]
+            own = [flint.arb(0)] * (2 * reach * size + 1)
+            for k, each in enumerate(noise.masses(series, center, reach)):
+                own[(reach - k) * size] = own[(reach + k) * size] = coefficients(each, 1)[0]
+            masses *= flint.arb_poly(own)
             left += noise.tail_variation(center, reach, wide=False)
-            laws = _convolution(laws, {k * step: masses[abs(k)] for k in range(-reach, reach + 1)})
-    shift = sum((t * step for step, (t, _) in zip(steps, noises, strict=True)), 0)
-    return SumLaw(unit, laws, shift, left)
-
-
-def _convolution(one: Mapping[int, flint.arb], two: Mapping[int, flint.arb]) -> dict[int, flint.arb]:
-    result: dict[int, flint.arb] = {}
-    for first, p in one.items():
-        for second, q in two.items():
-            value = first + second
-            result[value] = result[value] + p * q if value in result else p * q
-    return result
+        # The law of S is symmetric, so that the loss is a multiple of half of Σ t²·rate², plus S.
+        _, noise = noises[0]
+        scale = (flint.arb(to_fmpq(_ONE if noise.fixed else eps)) / noise.unit.ball()) ** 2
+        least = sum((t**2 * each.rate**2 for t, each in noises), Fraction(0)) / 2 - reached * unit
+        step = scale * flint.arb(to_fmpq(unit))
+        return LossSum.from_masses(scale * flint.arb(to_fmpq(least)), step, masses.coeffs(), flint.arb(0), left)

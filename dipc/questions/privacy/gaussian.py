@@ -57,9 +57,10 @@ from dipc.program.clipped import Clipped
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, EveryPair, Input, Neighborhood, Pairs, texts
 from dipc.questions.privacy.boxes import extreme_moves, placed
-from dipc.questions.privacy.discrete_normal import SumLaw, sum_law
+from dipc.questions.privacy.discrete_normal import MovedNoises, common_unit, loss_sum
 from dipc.questions.privacy.laws import Laws, LeastDelta, Subject
 from dipc.questions.privacy.loss import DIGITS, Loss, Renyi, Rho
+from dipc.questions.privacy.many_runs import LossSum
 from dipc.questions.privacy.moves import AllowedMoves
 from dipc.questions.privacy.outcome import (
     Answer,
@@ -265,7 +266,7 @@ class GaussianLaws(Laws):
         super().__init__(subject)
         self.mechanism, self.moves = mechanism, moves
         self.longest = max(moves, key=lambda move: move.square)
-        self._sums: dict[tuple[tuple[Fraction, ...], Fraction], SumLaw] = {}
+        self._sums: dict[tuple[tuple[Fraction, ...], Fraction], LossSum] = {}
 
     @staticmethod
     def at_pairs(subject: Subject, pairs: Pairs | EveryPair, box: Clipped | None = None) -> GaussianLaws | None:
@@ -335,21 +336,22 @@ class GaussianLaws(Laws):
     def _delta(self, move: OutputsMove, budget: Fraction, eps: Fraction) -> Ends:
         if not move.square:
             return _ZERO, _ZERO
+        if self.mechanism.whole:
+            return self._sum(move, eps).delta(budget * eps)
         with flint.ctx.workprec(_BITS):
-            b = flint.arb(to_fmpq(budget * eps))
-            if self.mechanism.whole:
-                return self._sum(move, eps).delta(b.exp())
-            mean = self.mechanism.mean(move.square, eps)
+            b, mean = flint.arb(to_fmpq(budget * eps)), self.mechanism.mean(move.square, eps)
             excess = _phi(mean / 2 - b / mean) - b.exp() * _phi(-mean / 2 - b / mean)
             return max(_ZERO, dyadic(excess.lower())), dyadic(excess.upper())
 
-    def _sum(self, move: OutputsMove, eps: Fraction) -> SumLaw:
+    def _noises(self, move: OutputsMove) -> MovedNoises:
+        unit, fixed = self.mechanism.unit, self.mechanism.fixed
+        every = zip(self.mechanism.outputs, move.shifts, strict=True)
+        return [(int(t), Theta(each.noise_rate, unit, fixed)) for each, t in every if t]
+
+    def _sum(self, move: OutputsMove, eps: Fraction) -> LossSum:
         key = move.shifts, eps
         if key not in self._sums:
-            unit, fixed = self.mechanism.unit, self.mechanism.fixed
-            every = zip(self.mechanism.outputs, move.shifts, strict=True)
-            moving = [(int(t), Theta(each.noise_rate, unit, fixed)) for each, t in every if t]
-            self._sums[key] = sum_law(moving, eps)
+            self._sums[key] = loss_sum(self._noises(move), eps)
         return self._sums[key]
 
     def rho(self, claim: PrivacyClaim) -> Rho:
@@ -438,10 +440,12 @@ class GaussianLaws(Laws):
         `move` says how the pair moves the outputs, and the budget of the claim is `budget`·`eps`.
         """
         if self.mechanism.whole:
-            law = self._sum(move, eps)
+            law, unit = self._sum(move, eps), common_unit(self._noises(move))
+            loss, ours, theirs = law.edge(budget * eps)
             with flint.ctx.workprec(_BITS):
-                edge, ours, theirs = law.edge(flint.arb(to_fmpq(budget * eps)).exp())
-            yield edge / move.square, ours, theirs
+                value = (flint.arb(to_fmpq(move.square / (2 * unit))) - loss / law.step).unique_fmpz()
+            assert value is not None, "losses are on a grid"
+            yield int(value) * unit / move.square, ours, theirs
             return
         for denominator in _DENOMINATORS:
             with flint.ctx.workprec(_BITS):

@@ -112,7 +112,7 @@ class _Grid:
     mean: Fraction = _ZERO
 
 
-def _sum(parts: Sequence[_Part], eps: Fraction, digits: int, limits: Limits) -> _Sum:
+def _sum(parts: Sequence[_Part], eps: Fraction, digits: int, limits: Limits) -> LossSum:
     count = sum(number for number, _ in parts)
     with flint.ctx.workprec(128 + 8 * digits + 4 * count.bit_length()):
         runs = _runs(parts, eps, limits)
@@ -125,21 +125,10 @@ def _sum(parts: Sequence[_Part], eps: Fraction, digits: int, limits: Limits) -> 
             less, masses = _cut(masses * power, least)
             offset += more + less
             start += run.runs * first_loss
-        kept = masses.coeffs() or [flint.arb(0)]  # no output that is possible at the second input
+        kept = masses.coeffs()
         rest = finite - sum(kept, flint.arb(0))
-        # Budgets are not negative, so losses below 0 have no part in delta.
         start += offset * grid.step
-        skipped = max(0, min(len(kept), floor(dyadic((-start / grid.step).lower()))) - 1)
-        start += skipped * grid.step
-        weight, factor = (-start).exp(), (-grid.step).exp()
-        weighted = []
-        for mass in kept[skipped:]:
-            weighted.append(mass * weight)
-            weight *= factor
-        zeroth, first = (list(accumulate(reversed(each)))[::-1] for each in (kept[skipped:], weighted))
-        return _Sum(
-            start, grid.step, zeroth, first, 1 - finite, rest, int(flint.ctx.prec), count, grid.width, grid.mean
-        )
+        return LossSum.from_masses(start, grid.step, kept, 1 - finite, rest, count, grid.width, grid.mean)
 
 
 def _runs(parts: Sequence[_Part], eps: Fraction, limits: Limits) -> list[_Run]:
@@ -299,13 +288,14 @@ def _cut(masses: flint.arb_poly, least: float) -> tuple[int, flint.arb_poly]:
 
 
 @frozen
-class _Sum:
-    """The distribution of the total loss of all `runs` at a pair of inputs: masses on the points `start` + j·`step`.
+class LossSum:
+    """The distribution of a sum of independent losses at a pair of inputs: masses on the points `start` + j·`step`.
 
-    A mass a is the probability of a loss at the first input. `zeroth[j]` is the sum of all a at the point j and beyond,
-    and `first[j]` that of all a·e^-loss. `infinite` is the probability of an infinite loss, and `rest` that of the
-    losses that were cut off. Numbers are balls of `precision` bits. `width` and `mean` say how far one run's losses
-    were changed to put them on the grid: at most, and on average.
+    The losses are those of all `runs`, or of all outputs of one run. A mass a is the probability of a loss at the first
+    input. `zeroth[j]` is the sum of all a at the point j and beyond, and `first[j]` that of all a·e^-loss. `infinite`
+    is the probability of an infinite loss, and `rest` that of the losses that were cut off. Numbers are balls of
+    `precision` bits. `width` and `mean` say how far one run's losses were changed to put them on the grid: at most, and
+    on average.
     """
 
     start: flint.arb
@@ -316,19 +306,62 @@ class _Sum:
     rest: flint.arb
     precision: int
     runs: int
-    width: Fraction = _ZERO
-    mean: Fraction = _ZERO
+    width: Fraction
+    mean: Fraction
+
+    @staticmethod
+    def from_masses(
+        start: flint.arb,
+        step: flint.arb,
+        masses: Sequence[flint.arb],
+        infinite: flint.arb,
+        rest: flint.arb,
+        runs: int = 1,
+        width: Fraction = _ZERO,
+        mean: Fraction = _ZERO,
+    ) -> LossSum:
+        """Return the distribution with these `masses` at the points `start`, `start` + `step`, … of a grid.
+
+        The other arguments are fields of the result. Its numbers have FLINT's current precision. Budgets are not
+        negative, so points with a loss below 0 may be left out.
+        """
+        kept = masses or [flint.arb(0)]  # no output that is possible at the second input
+        skipped = max(0, min(len(kept), floor(dyadic((-start / step).lower()))) - 1)
+        start += skipped * step
+        weight, factor = (-start).exp(), (-step).exp()
+        weighted = []
+        for mass in kept[skipped:]:
+            weighted.append(mass * weight)
+            weight *= factor
+        zeroth, first = (list(accumulate(reversed(each)))[::-1] for each in (kept[skipped:], weighted))
+        return LossSum(start, step, zeroth, first, infinite, rest, int(flint.ctx.prec), runs, width, mean)
+
+    def points(self, budget: Fraction) -> range:
+        """Return the few indices among which is that of the first point with a loss of at least `budget`.
+
+        The last one is the index of the first point with a greater loss.
+        """
+        place = (flint.arb(to_fmpq(budget)) - self.start) / self.step
+        first, beyond = floor(dyadic(place.lower())), floor(dyadic(place.upper())) + 1
+        last = len(self.zeroth) - 1
+        return range(min(max(first, 0), last), min(max(beyond, 0), last) + 1)
+
+    def edge(self, budget: Fraction) -> tuple[flint.arb, flint.arb, flint.arb]:
+        """Return (the least loss greater than `budget`, Pr and Pr' of all losses from there on), as balls.
+
+        Pr is the law at the first input, and Pr' at the second.
+        """
+        with flint.ctx.workprec(self.precision):
+            j = self.points(budget)[-1]
+            ours, theirs = self.zeroth[j] + self.infinite, self.first[j]
+            return self.start + j * self.step, ours.union(ours + self.rest), theirs.union(theirs + self.rest)
 
     def excess(self, budget: Fraction) -> Ends:
         """Return an enclosure of E[max(0, 1 - e^(`budget` - loss))] over the finite losses that were not cut off."""
         with flint.ctx.workprec(self.precision):
-            b = flint.arb(to_fmpq(budget))
-            place = (b - self.start) / self.step
-            factor, last = b.exp(), len(self.zeroth) - 1
+            factor = flint.arb(to_fmpq(budget)).exp()
             # The sum of a - e^b·a·e^-loss from a point on is greatest at the first point with a loss of at least b.
-            first, beyond = floor(dyadic(place.lower())), floor(dyadic(place.upper())) + 2
-            places = {min(max(j, 0), last) for j in range(first, beyond)}
-            found = [self.zeroth[j] - factor * self.first[j] for j in places]
+            found = [self.zeroth[j] - factor * self.first[j] for j in self.points(budget)]
             low, high = (
                 max([dyadic(end) for end in ends]) for ends in ([f.lower() for f in found], [f.upper() for f in found])
             )
@@ -359,7 +392,7 @@ class UnlistedRuns(Laws):
         """
         super().__init__(subject)
         self._parts, self._pairs, self._refused = parts, pairs, refusal
-        self._sums: dict[tuple[Fraction, int], list[_Sum]] = {}
+        self._sums: dict[tuple[Fraction, int], list[LossSum]] = {}
 
     def refusal(self, option: str) -> DiagnosticError | Undecided:  # noqa: ARG002
         return self._refused
@@ -395,7 +428,7 @@ class UnlistedRuns(Laws):
         sums = self._distributions(eps, digits)
         return max(dyadic(each.infinite.lower()) for each in sums), max(dyadic(each.infinite.upper()) for each in sums)
 
-    def _distributions(self, eps: Fraction, digits: int) -> list[_Sum]:
+    def _distributions(self, eps: Fraction, digits: int) -> list[LossSum]:
         key = eps, digits
         if key not in self._sums:
             limits = self.subject.engine.limits
