@@ -221,7 +221,7 @@ class PrivacyQuestion:
             return many_runs.UnlistedRuns(self.subject, self._tables(self._worst), self._worst, reached)
 
     @cached_property
-    def _normal(self) -> Laws | None:
+    def _normal(self) -> gaussian.GaussianLaws | None:
         """The laws of a program whose outputs are sums of inputs and normal noise; None for other programs.
 
         Raises Undecided.
@@ -683,7 +683,10 @@ class PrivacyQuestion:
         """
         if self.runs > 1:
             raise OutsideFragment(_SEVERAL)
-        return (self._normal or self._shifts).rho(read_claim(self.program, None, None, eps))
+        claim = read_claim(self.program, None, None, eps)
+        if self._normal is None:
+            raise Undecided("the least rho is known only for sums of inputs and Gaussian noise")
+        return self._normal.rho(claim)
 
 
 def _exact_multiple(ratio: Fraction, eps: Real) -> Fraction | None:

@@ -21,7 +21,6 @@ from dipc.questions.privacy.loss import (
     Moment,
     at_most,
     couples,
-    different_pairs,
     loss_enclosure,
     loss_text,
     moment_of,
@@ -149,7 +148,7 @@ class ClosedLaws(TableLaws):
         asked: list[tuple[tuple[int, int], tuple[int, ...] | None]] = (
             [(couple.pair, (couple.answer,)) for couple in couples(self.table, self.pairs)]
             if claim.is_pure
-            else [(pair, None) for pair in different_pairs(self.table, self.pairs)]
+            else [(pair, None) for pair in self.different]
         )
         settling = (Underway(self._settle(pair, answers, claim)) for pair, answers in asked)
         reason = None
@@ -194,7 +193,7 @@ class ClosedLaws(TableLaws):
             return False
         steep = plus(Parametric.number(1), times(Parametric.number(_STEEP), outside.value))
         more, limits = PiecewiseForm(steep), self._limits
-        for pair in different_pairs(self.table, self.pairs):
+        for pair in self.different:
             excesses = self._excesses(pair, claim)
             for answers in worst_sets(excesses, claim.intervals, limits):
                 slack = claim.delta.value - total([excesses[answer] for answer in answers])
@@ -305,7 +304,7 @@ class ClosedLaws(TableLaws):
         Raises Undecided.
         """
         by_value: dict[Closed, Excess[Closed]] = {}
-        for pair in different_pairs(self.table, self.pairs):
+        for pair in self.different:
             excess_functions = self._excesses(pair, claim)
             for places in worst_sets(excess_functions, claim.intervals, self._limits):
                 value = total([excess_functions[position] for position in places])

@@ -81,7 +81,6 @@ from dipc.questions.privacy.loss import (
     LawTable,
     Loss,
     Numbering,
-    different_pairs,
     log_multiple,
     loss_enclosure,
     moment_of,
@@ -394,8 +393,7 @@ class RealOutputs(Laws):
                 if not cell.is_point:
                     laws, _ = self._excesses(own, above=True)
                     if cell.lower and cell.upper:
-                        pairs = different_pairs(laws.table, laws.pairs)
-                        if all(enclosed.most_on_cell(laws.table, pair, own) <= 0 for pair in pairs):
+                        if all(enclosed.most_on_cell(laws.table, pair, own) <= 0 for pair in laws.different):
                             continue
                     elif isinstance(answer := laws.decide(own), Proved):
                         continue
@@ -407,7 +405,7 @@ class RealOutputs(Laws):
                 continue
             for digits in _DIGITS_OF_SETS:
                 laws, _ = self._excesses(at_one, digits=digits)
-                for pair in different_pairs(laws.table, laws.pairs):
+                for pair in laws.different:
                     failure = enclosed.failure_at(laws, pair, at_one, place)
                     if failure is not None:
                         # The sets are defined at this eps alone, so their probabilities are not functions of eps.
@@ -446,8 +444,10 @@ class RealOutputs(Laws):
                 with suppress(Undecided):
                     laws, _ = self._excesses(own, above=True)
                     if half.lower and half.upper:
-                        pure, pairs = replace(own, delta=ClosedForm.convert(0)), different_pairs(laws.table, laws.pairs)
-                        most = max((enclosed.most_on_cell(laws.table, pair, pure) for pair in pairs), default=_ZERO)
+                        pure = replace(own, delta=ClosedForm.convert(0))
+                        most = max(
+                            (enclosed.most_on_cell(laws.table, pair, pure) for pair in laws.different), default=_ZERO
+                        )
                     else:
                         most = laws.supremum(own, digits).supremum[1]
                     bound = min(bound, most)

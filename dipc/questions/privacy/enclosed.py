@@ -32,7 +32,7 @@ from dipc.measure.measure import (
 from dipc.measure.power_series import DISK, coefficients, precision
 from dipc.questions.privacy.adjacency import Pairs
 from dipc.questions.privacy.laws import Excess, LeastDelta, Subject, TableLaws
-from dipc.questions.privacy.loss import IMPOSSIBLE, WITHOUT_FORM, LawTable, Loss, Moment, different_pairs
+from dipc.questions.privacy.loss import IMPOSSIBLE, WITHOUT_FORM, LawTable, Loss, Moment
 from dipc.questions.privacy.outcome import (
     Answer,
     Ends,
@@ -71,7 +71,7 @@ class EnclosedLaws(TableLaws):
     def loss(self, eps: Fraction, digits: int) -> Loss:
         best: tuple[Ends, tuple[int, int], int] | None = None
         highest = _ONE
-        for pair in different_pairs(self.table, self.pairs):
+        for pair in self.different:
             for answer, (ours, theirs) in enumerate(self.table.at_pair(pair)):
                 if ours in (theirs, IMPOSSIBLE):
                     continue
@@ -164,13 +164,12 @@ class EnclosedLaws(TableLaws):
     # --- on intervals ---------------------------------------------------------------------------------
 
     def decide(self, claim: PrivacyClaim) -> Answer:
-        different = different_pairs(self.table, self.pairs)
         for eps in samples(claim.intervals):
-            for pair in different:
+            for pair in self.different:
                 refuted = self._refuted(pair, claim, eps)
                 if refuted is not None:
                     return refuted
-        for pair in different:
+        for pair in self.different:
             try:
                 for interval in claim.intervals:
                     self._require_on(pair, claim, interval)
@@ -545,7 +544,7 @@ def supremum(laws: EnclosedLaws, claim: PrivacyClaim, digits: int) -> tuple[Ends
     enough = max(best.value[0], _NOTHING)
     for interval in claim.intervals:
         assert interval.upper is not None
-        for pair in different_pairs(laws.table, laws.pairs):
+        for pair in laws.different:
             lower = interval.lower
             if not lower:
                 # For eps next to 0 a smaller delta is needed than elsewhere.

@@ -355,6 +355,7 @@ class GaussianLaws(Laws):
         return self._sums[key]
 
     def rho(self, claim: PrivacyClaim) -> Rho:
+        """Return the least ρ such that the program is ρ-zCDP on the intervals of `claim`."""
         ends = [self.worst(interval) for interval in claim.intervals]
         known = [self.mechanism.rho(self.longest.square, end) for end in ends if end is not None]
         value = None if len(known) < len(ends) and self.longest.square else max(known, default=(_ZERO, _ZERO))

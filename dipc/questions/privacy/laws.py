@@ -32,10 +32,8 @@ from dipc.questions.privacy.loss import (
     Loss,
     Moment,
     Renyi,
-    Rho,
     at_most,
     couples,
-    different_pairs,
     sign_of,
 )
 from dipc.questions.privacy.outcome import (
@@ -270,10 +268,6 @@ class Laws(ABC):
             "the privacy constant is known only if the outputs can be listed, or if shifts of the noise bound it"
         )
 
-    def rho(self, claim: PrivacyClaim) -> Rho:  # noqa: ARG002
-        """Return the least ρ such that the program is ρ-zCDP on the intervals of `claim`."""
-        raise Undecided("the least rho is known only for sums of inputs and Gaussian noise")
-
 
 _Value = TypeVar("_Value")
 
@@ -305,6 +299,18 @@ class TableLaws(Laws):
         self._engine, self._limits = subject.engine, subject.engine.limits
         self._values: dict[tuple[int, Fraction, int], Ends] = {}
 
+    @cached_property
+    def different(self) -> list[tuple[int, int]]:
+        """The pairs without those whose probabilities are the same as those of an earlier pair.
+
+        The probabilities of a pair are couples (probability at the first input, probability at the second), one for
+        each answer. Their order does not matter.
+        """
+        first: dict[tuple[tuple[int, int], ...], tuple[int, int]] = {}
+        for pair in self.pairs.ordered:
+            first.setdefault(tuple(sorted(self.table.at_pair(pair))), pair)
+        return list(first.values())
+
     @abstractmethod
     def sides(
         self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim
@@ -326,7 +332,7 @@ class TableLaws(Laws):
         """
 
     def moments(self, order: int, eps: Fraction, digits: int) -> Moments:
-        for pair in different_pairs(self.table, self.pairs):
+        for pair in self.different:
             yield self.pairs.texts(self.subject.program, pair), self._moment(pair, order, eps, digits)
 
     def outputs_at(self, pair: tuple[int, int], answers: Iterable[int]) -> OutputsAtPair:
@@ -411,7 +417,7 @@ class TableLaws(Laws):
 
         The value of the excess encloses the largest delta of all pairs, to about `digits` digits.
         """
-        needed = [self.needed(pair, budget, eps, 4 * digits) for pair in different_pairs(self.table, self.pairs)]
+        needed = [self.needed(pair, budget, eps, 4 * digits) for pair in self.different]
         best = max(needed, key=lambda each: each.value[0])
         return replace(best, value=(best.value[0], max(each.value[1] for each in needed)))
 
@@ -420,7 +426,7 @@ class TableLaws(Laws):
 
     def limit_of_delta(self, eps: Fraction, digits: int) -> Ends:
         low = high = _ZERO
-        for pair in different_pairs(self.table, self.pairs):
+        for pair in self.different:
             numbers = [ours for ours, theirs in self.table.at_pair(pair) if theirs == IMPOSSIBLE]
             ends = [self.value(number, eps, 8 * digits) for number in numbers]
             low = max(low, sum((end for end, _ in ends), _ZERO))
@@ -434,7 +440,7 @@ class TableLaws(Laws):
         an upper bound if it is proved to need no more than `delta`.
         """
         bits, best = 4 * digits + 16, _ZERO
-        for pair in different_pairs(self.table, self.pairs):
+        for pair in self.different:
             known = [
                 (self.value(ours, eps, bits)[0], self.value(theirs, eps, bits)[1])
                 for ours, theirs in self.table.at_pair(pair)

@@ -277,22 +277,6 @@ def _int_answers(slot: Slot, reached: Iterable[_Reached], taken: set[tuple[int, 
     return every
 
 
-def different_pairs(table: LawTable, pairs: Pairs) -> list[tuple[int, int]]:
-    """Return `pairs` without those whose probabilities in `table` are the same as those of an earlier pair.
-
-    The probabilities of a pair are the couples (probability at the first input, probability at the second), one for
-    each answer. Their order does not matter.
-    """
-    known: set[tuple[tuple[int, int], ...]] = set()
-    result: list[tuple[int, int]] = []
-    for i, j in pairs.ordered:
-        key = tuple(sorted(zip(table.rows[i], table.rows[j], strict=True)))
-        if key not in known:
-            known.add(key)
-            result.append((i, j))
-    return result
-
-
 #: Significant digits of a loss by default.
 DIGITS = 20
 

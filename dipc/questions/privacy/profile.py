@@ -28,7 +28,7 @@ from dipc.program.inputs import InputSpec
 from dipc.program.program import ProgramGiven, as_program
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.laws import TableLaws
-from dipc.questions.privacy.loss import DIGITS, IMPOSSIBLE, Loss, Renyi, different_pairs
+from dipc.questions.privacy.loss import DIGITS, IMPOSSIBLE, Loss, Renyi
 from dipc.questions.privacy.outcome import (
     Ends,
     PrivacyAnswer,
@@ -269,11 +269,12 @@ def loss_distributions(question: PrivacyQuestion, eps: Fraction, digits: int = D
     laws = question.laws()
     if not isinstance(laws, TableLaws):
         raise laws.refusal("--profile")
-    different = different_pairs(laws.table, laws.pairs)
-    if len(different) > _MOST_PAIRS:
-        raise LimitReached(None, f"there are {len(different)} pairs with different losses, more than {_MOST_PAIRS}")
+    if len(laws.different) > _MOST_PAIRS:
+        raise LimitReached(
+            None, f"there are {len(laws.different)} pairs with different losses, more than {_MOST_PAIRS}"
+        )
     result = []
-    for pair in different:
+    for pair in laws.different:
         grouped: dict[tuple[int, int], list[int]] = {}
         for answer, couple in enumerate(laws.table.at_pair(pair)):
             if couple[0] != IMPOSSIBLE:
