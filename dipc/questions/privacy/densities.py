@@ -289,11 +289,6 @@ class RealOutputs(Laws):
         if any(slot.type is BaseType.INT for slot in self._slots):
             raise OutsideFragment("some outputs are real and others int")
         self._known: dict[Input, Mapping[_Key, Sequence[_Density]]] = {}
-        #: The greatest excess that enclosed worst sets leave out.
-        self._left = _ZERO
-        #: Whether the part left out is an answer, and its bounds: a box, two half-spaces, and w·eps.
-        self._above, self._digits = False, _LEFT
-        self._between: list[tuple[tuple[_Span, ...], Halfspace | None, Halfspace | None, ExpPoly]] = []
 
     # --- what is asked ------------------------------------------------------------------------------------
 
@@ -371,9 +366,15 @@ class RealOutputs(Laws):
         laws then have further answers, impossible at the second input, whose probability is at least the excess of all
         outputs that are left out. So the laws give an upper bound of the least delta. Raises Undecided.
         """
-        self._left, self._above, self._digits = _ZERO, above, digits
-        table, pairs = self._table(lambda one, two: self._sets(one, two, claim))
-        return ClosedLaws(self.subject, table, pairs), self._left
+        left = [_ZERO]
+
+        def sets(one: Input, two: Input) -> list[AnswerAtPair]:
+            found, rest = self._sets(one, two, claim, above=above, digits=digits)
+            left.append(rest)
+            return found
+
+        laws = ClosedLaws(self.subject, *self._table(sets))
+        return laws, max(left)
 
     def _in_cells(self, claim: PrivacyClaim) -> Answer:
         """Decide `claim` on short intervals of eps.
@@ -463,9 +464,8 @@ class RealOutputs(Laws):
         The pair of inputs is `one` and `two`. Raises Undecided.
         """
         claim = PrivacyClaim(budget, ClosedForm.convert(0), (Interval.closed(eps, eps),))
-        self._left, self._above, self._digits = _ZERO, False, _LEFT
         scale = power(budget).enclosure(eps)[1]
-        outcomes = list(self._sets(one, two, claim))
+        outcomes, _ = self._sets(one, two, claim)
         return [each for each in outcomes if each.first.enclosure(eps)[0] > scale * each.second.enclosure(eps)[1]]
 
     # --- tables -------------------------------------------------------------------------------------------
@@ -585,54 +585,64 @@ class RealOutputs(Laws):
                     answer, factor * _exponential_at(slopes, places), other * _exponential_at(others, places)
                 )
 
-    def _sets(self, one: Input, two: Input, claim: PrivacyClaim) -> Iterator[AnswerAtPair]:
+    def _sets(
+        self, one: Input, two: Input, claim: PrivacyClaim, *, above: bool = False, digits: int = _LEFT
+    ) -> tuple[list[AnswerAtPair], Fraction]:
+        """Return (disjoint sets of outputs for the inputs `one` and `two`, the greatest excess that they leave out).
+
+        `claim`, `above`, `digits` and the result are those of `_excesses`.
+        """
+        result: list[AnswerAtPair] = []
+        left = _ZERO
         for alike in self._alike(one, two):
-            self._between = []
-            regions = [region for cell in alike.cells() for region in self._worst(cell, claim)]
-            for box, inner, outer, share in self._between:
+            parts = [self._worst(cell, claim, above=above, digits=digits) for cell in alike.cells()]
+            for box, inner, outer, width in [between for _, between in parts if between is not None]:
+                if not above:
+                    left = max(left, width * claim.intervals[0].lower)
+                    continue
+                share = ExpPoly.term(width, 1)
                 factors = [
                     (sign * share * weight, measure)
                     for sign, half in ((1, outer), (-1, inner))
                     for weight, measure in (density.mass(self._program, box, half) for density in alike.ours)
                 ]
                 words = ["what is left out", *["any"] * (len(box) - 1)]
-                yield AnswerAtPair(alike.named(words), _sum_of_products(factors), ExpPoly.ZERO)
-            for box, half, _ in _united(regions):
+                result.append(AnswerAtPair(alike.named(words), _sum_of_products(factors), ExpPoly.ZERO))
+            for box, cut, _ in _united([region for region, _ in parts if region is not None]):
                 first, second = (
-                    _sum_of_products([density.mass(self._program, box, half) for density in every])
+                    _sum_of_products([density.mass(self._program, box, cut) for density in every])
                     for every in (alike.ours, alike.theirs)
                 )
                 words = list(map(_words, box))
-                if half is not None and len(box) > 1:
-                    words[-1] += f", where {_comparison(half, alike.names(self._slots))}"
-                yield AnswerAtPair(alike.named(words), first, second, OutputSet(alike.key, alike.moving, box, half))
+                if cut is not None and len(box) > 1:
+                    words[-1] += f", where {_comparison(cut, alike.names(self._slots))}"
+                outputs = OutputSet(alike.key, alike.moving, box, cut)
+                result.append(AnswerAtPair(alike.named(words), first, second, outputs))
+        return result, left
 
-    def _worst(self, cell: _Cell, claim: PrivacyClaim) -> Iterator[_Region]:
-        """Yield the regions of `cell` whose outputs may violate `claim`: those with p > e^budget·p'.
+    def _worst(
+        self, cell: _Cell, claim: PrivacyClaim, *, above: bool, digits: int
+    ) -> tuple[_Region | None, _Between | None]:
+        """Return the region of `cell` whose outputs may violate `claim`, and the part of the cell that is left open.
 
-        p and p' are the densities at both inputs. At each eps, p > e^budget·p' holds on a whole region or nowhere in
-        it. Raises OutsideFragment if the outputs with p > e^budget·p' change with eps.
+        The outputs in question have p > e^budget·p', for the densities p and p' at both inputs. At each eps, this holds
+        on the whole region or nowhere in it. Either result is None if it is empty. `above` and `digits` are those of
+        `_excesses`. Raises OutsideFragment if the outputs in question change with eps.
         """
         slopes, factor = cell.ours
         if cell.theirs is None:
-            yield cell.box, None, True
-            return
+            return (cell.box, None, True), None
         others, other = cell.theirs
         turned = [s - t for s, t in zip(slopes, others, strict=True)]
+        terms = tuple([(index, c) for index, c in enumerate(turned) if c])
         more = log_multiple(factor, other)
         if more is not None:
             rest = more - claim.budget
             if not any(turned):
-                if rest > 0:
-                    yield cell.box, None, True
-                return
-            region = _region(cell.box, Halfspace(tuple((index, c) for index, c in enumerate(turned) if c), rest))
-            if region is not None:
-                yield region
-            return
+                return (cell.box, None, True) if rest > 0 else None, None
+            return _region(cell.box, Halfspace(terms, rest)), None
         if not any(turned):
-            yield cell.box, None, False
-            return
+            return (cell.box, None, False), None
         scale = power(claim.budget)
 
         def is_never_negative(turn: int, sign: int) -> bool:
@@ -649,38 +659,32 @@ class RealOutputs(Laws):
             return is_nowhere_negative(sign * excess, claim.intervals, self._program.limits)
 
         if is_never_negative(-1, 1):
-            yield cell.box, None, False
-        elif not is_never_negative(1, -1):
-            terms = tuple((index, c) for index, c in enumerate(turned) if c)
-            ends = self._exponents(factor, other, claim.intervals)
-            if ends is None:
-                raise OutsideFragment(
-                    "the worst set of outputs changes with eps, because finite outputs use up some of the budget: "
-                    "ask at one eps"
-                )
-            low, high = ends
-            half = Halfspace(terms, low - claim.budget)
-            if self._above:
-                share = ExpPoly.term(high - low, 1)
-                self._between.append((cell.box, half, Halfspace(terms, high - claim.budget), share))
-            else:
-                self._left = max(self._left, (high - low) * claim.intervals[0].lower)
-            region = _region(cell.box, half)
-            if region is not None:
-                yield region
+            return (cell.box, None, False), None
+        if is_never_negative(1, -1):
+            return None, None
+        ends = self._exponents(factor, other, claim.intervals, above=above, digits=digits)
+        if ends is None:
+            raise OutsideFragment(
+                "the worst set of outputs changes with eps, because finite outputs use up some of the budget: "
+                "ask at one eps"
+            )
+        inner, outer = (Halfspace(terms, end - claim.budget) for end in ends)
+        return _region(cell.box, inner), (cell.box, inner, outer, ends[1] - ends[0])
 
-    def _exponents(self, one: Closed, other: Closed, intervals: Sequence[Interval]) -> Ends | None:
+    def _exponents(
+        self, one: Closed, other: Closed, intervals: Sequence[Interval], *, above: bool, digits: int
+    ) -> Ends | None:
         """Return a lower and an upper bound of log(`one`/`other`)/eps on `intervals`; None if none are known.
 
-        `one` and `other` are functions of eps. At a single eps the bounds are always computed. On one interval with
-        more than one eps, they are computed only for an upper bound of the least delta (the field `_above`); otherwise
-        the result is None. It is also None for several intervals. Raises Undecided.
+        `one` and `other` are functions of eps. At a single eps the bounds are always computed, to `digits` digits. On
+        one interval with more than one eps, they are computed only with `above`; otherwise the result is None. It is
+        also None for several intervals. Raises Undecided.
         """
         (interval, *more) = intervals
         if interval.is_point and not more:
-            low, high = loss_enclosure(one, other, interval.lower, self._digits)
+            low, high = loss_enclosure(one, other, interval.lower, digits)
             return low / interval.lower, high / interval.lower
-        if more or not self._above:
+        if more or not above:
             return None
         if interval.lower and interval.upper is not None:
             return enclosed.exponents_on(one, other, (interval.lower, interval.upper))
@@ -702,6 +706,10 @@ class RealOutputs(Laws):
 
 #: A box of outputs, behind a half-space of them, and whether it is in the worst set for every eps.
 _Region = tuple[tuple[_Span, ...], Halfspace | None, bool]
+
+#: A box of outputs whose worst set lies between two half-spaces, and the w for which the excess between them is at most
+#: w·eps times their probability.
+_Between = tuple[tuple[_Span, ...], Halfspace, Halfspace, Fraction]
 
 
 #: Degrees, in the unit of all exponents, beyond which quotients are not reduced to lowest terms.

@@ -322,8 +322,8 @@ class LossSum:
     ) -> LossSum:
         """Return the distribution with these `masses` at the points `start`, `start` + `step`, … of a grid.
 
-        The other arguments are fields of the result. Its numbers have FLINT's current precision. Budgets are not
-        negative, so points with a loss below 0 may be left out.
+        `infinite`, `rest`, `runs`, `width` and `mean` are fields of the result. Its numbers have FLINT's current
+        precision. Budgets are not negative, so points with a loss below 0 may be left out.
         """
         kept = masses or [flint.arb(0)]  # no output that is possible at the second input
         skipped = max(0, min(len(kept), floor(dyadic((-start / step).lower()))) - 1)
