@@ -26,7 +26,7 @@ from dipc.measure.event import Event, Noise
 from dipc.measure.measure import Bound, Measurer
 from dipc.measure.polyhedral import independent_parts
 from dipc.noise.law import Measure
-from dipc.sign.chart import Analysis, Fails, Holds, SignChart, SignDecision, analyze, decide_nonnegative, sign_chart
+from dipc.sign.chart import Analysis, SignChart, SignDecision, analyze, decide_nonnegative, sign_chart
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm, proved_quotient
 from dipc.sign.polynomial import normal_form
@@ -368,14 +368,14 @@ def _cell(tops: Sequence[ExpPoly], position: int, interval: Interval, limits: Li
     if tops[position].is_zero():
         return position, interval, None
     decision = decide_nonnegative(tops[position], interval, limits)
-    if not isinstance(decision, Holds):
+    if decision.witness is not None:
         raise _none()
     return position, interval, decision
 
 
 def _nonnegative_at(tops: Sequence[ExpPoly], point: Interval, limits: Limits) -> int:
     for position, top in enumerate(tops):
-        if top.is_zero() or isinstance(decide_nonnegative(top, point, limits), Holds):
+        if top.is_zero() or decide_nonnegative(top, point, limits).witness is None:
             return position
     raise _none()
 
@@ -416,9 +416,9 @@ def _evidence(
         return None
     pieces: list[dict[str, Any]] = []
     if sign.zero is not None:
-        end = sign.zero.radius / scale
+        end = sign.zero.bound / scale
         end = end if upper is None else min(end, upper)
-        pieces.append({"method": "zero", "sign": sign.zero.sign, "to": rational(end), "order": sign.zero.order})
+        pieces.append({"method": "zero", "sign": sign.zero.sign, "to": rational(end), "order": sign.zero.power})
     known = iter(roots)
     for piece in sign.pieces:
         pieces += _pieces(piece, scale, next(known, None) if piece.crosses else None)
@@ -453,13 +453,10 @@ def chart_data(interval: Interval, decision: SignDecision | None) -> list[dict[s
 
     `decision` is what was decided about the sign of the function on the interval.
     """
-    match decision:
-        case Holds(proof=Analysis() as analysis):
-            return factors_data(analysis)
-        case Fails(analysis=Analysis() as analysis, chart=chart):
-            return factors_data(analysis, chart)
-    assert decision is None or interval.is_point
-    return None
+    if decision is None or decision.analysis is None:
+        assert decision is None or interval.is_point
+        return None
+    return factors_data(decision.analysis, decision.chart)
 
 
 def cell_data(argument: int, interval: Interval, decision: SignDecision | None) -> dict[str, Any]:
@@ -468,11 +465,8 @@ def cell_data(argument: int, interval: Interval, decision: SignDecision | None) 
     The function has the index `argument` among those of the obligation, one for each argument of a `max` in beta.
     `decision` has the proof. The function 0 and a single eps need none: the checker finds their sign.
     """
-    match decision:
-        case Holds(proof=Analysis() as analysis):
-            factors: list[dict[str, Any]] | None = factors_data(analysis)
-        case _:
-            factors = None
+    proof = None if decision is None or decision.witness is not None else decision.analysis
+    factors = None if proof is None else factors_data(proof)
     upper = interval.upper
     return {"argument": argument, "to": "inf" if upper is None else rational(upper), "factors": factors}
 
@@ -652,10 +646,10 @@ class ObligationWriter:
         """
         slack = fraction_of(probability.value + beta.value - 1)[0]
         proof = made.proof
-        if proof is None or not all(one is None or [cell.obligation for cell in one.cells] == [slack] for one in proof):
+        if proof is None or not all(one is None or [cell.numerator for cell in one.slacks] == [slack] for one in proof):
             proof = decide(probability, PiecewiseForm(beta.value), intervals, self._limits).proof
         assert proof is not None, "a decision that was made here has its proof"
-        return [None if one is None else one.cells[0].decision for one in proof]
+        return [None if one is None else one.signs[0] for one in proof]
 
     def _proved(self, probability: ClosedForm, least: Least, intervals: Intervals, result: Decision) -> dict[str, Any]:
         if result.verdict is Verdict.UNDECIDED:

@@ -15,7 +15,7 @@ from dipc.algebra.record import Record
 from dipc.claims.claim import Claim, Key
 from dipc.claims.expression import DISTANCES, ClaimExpression, summands
 from dipc.frozen import frozen
-from dipc.sign.chart import Fails, decide_nonnegative, is_nowhere_negative
+from dipc.sign.chart import decide_nonnegative, is_nowhere_negative
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import sign_throughout
 from dipc.text.ast import (
@@ -200,7 +200,7 @@ def _falls(value: Parametric, name: str) -> bool | GrowthWitness:
         except Undecided:
             unsettled = True
             continue
-        if isinstance(decision, Fails):
+        if decision.witness is not None:
             failed.append(decision.witness)
     if not failed and not unsettled:
         return True
@@ -231,7 +231,7 @@ def _growth(value: Parametric, name: str) -> bool | GrowthWitness:
         assert slope is not None, "an unknown can be replaced by a number"
         with suppress(Undecided):
             decision = decide_nonnegative(-slope.numerator_flat(), Interval.POSITIVE)
-            if isinstance(decision, Fails):
+            if decision.witness is not None:
                 return GrowthWitness(name, point[name], decision.witness, None)
     return False
 

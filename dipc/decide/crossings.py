@@ -270,7 +270,7 @@ class _Question:
         whole = cuts(interval)
         cells = search.plain_beta.cells(interval, self._limits)
         if len(cells) != 1:
-            return self._in_pieces(cells)
+            return self._in_pieces([(cell, cell.hull(interval)) for cell in cells])
         signs = _Signs(search, cells[0], slack)
         if search.is_number():
             sign = signs.sign(interval.inner_point)
@@ -289,20 +289,21 @@ class _Question:
             samples = sorted({*samples, tried})
         raise OutsideFragment("the eps at which the claim begins to fail were not found")
 
-    def _in_pieces(self, cells: Sequence[FormCell]) -> list[Stretch]:
+    def _in_pieces(self, cells: Sequence[tuple[FormCell, Interval]]) -> list[Stretch]:
         """Return the failing intervals of all `cells` as pairs of cuts; on each cell beta is one closed form.
 
+        `cells` has pairs (cell, an interval with rational ends that contains the cell).
         Two failing intervals that meet at the end of a cell are joined, since beta is continuous.
         """
         failing: list[Stretch] = []
-        for cell in cells:
-            value = proved_quotient(cell.numerator, cell.denominator, [cell.hull])
+        for cell, hull in cells:
+            value = proved_quotient(cell.numerator, cell.denominator, [hull])
             if value is None:
                 raise OutsideFragment("on one of its pieces beta has a divisor whose sign is not known")
-            obligation = Obligation(self._bound, PiecewiseForm(value), (cell.hull,))
+            obligation = Obligation(self._bound, PiecewiseForm(value), (hull,))
             within = [
                 (_at_cell_end(start, cell.lower, low=True), _at_cell_end(end, cell.upper, low=False))
-                for start, end in _Question(obligation, self._bounds, self._limits).failing(cell.hull)
+                for start, end in _Question(obligation, self._bounds, self._limits).failing(hull)
             ]
             if (
                 failing

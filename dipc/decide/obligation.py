@@ -17,9 +17,7 @@ from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound, Share
 from dipc.sign.chart import (
     Arrangement,
-    Fails,
     FailureRegion,
-    Holds,
     RegionEnd,
     SignDecision,
     arrange,
@@ -202,22 +200,9 @@ def slack(bound: Closed, beta: PiecewiseForm, eps: Fraction) -> tuple[ExpPoly, E
     return (above - below) * denominator + numerator * below, below * denominator
 
 
-@frozen
-class SlackCell:
-    """A part of a failing interval, from `lower` to `upper`, on which the slack is `numerator`/`denominator`.
-
-    The slack is bound - 1 + beta. If the slack is constant, `sample` is a rational inside this part.
-    """
-
-    lower: RegionEnd
-    upper: RegionEnd
-    numerator: ExpPoly
-    denominator: ExpPoly
-    sample: Fraction
-
-
-#: A maximal failing interval, as the adjacent cells of the slack that it consists of.
-Failure = tuple[SlackCell, ...]
+#: A maximal failing interval, as the adjacent cells that it consists of: on each, the slack bound - 1 + beta is one
+#: closed form.
+Failure = tuple[FormCell, ...]
 
 
 def failures(
@@ -234,7 +219,7 @@ def failures(
         numerator, denominator = slack(bound, beta, sample)
         if numerator.is_zero() or sign_at(numerator, sample, limits) >= 0:
             continue
-        cell = SlackCell(*_gap_ends(arrangement, gap, numerator, limits), numerator, denominator, sample)
+        cell = FormCell(*_gap_ends(arrangement, gap, numerator, limits), sample, numerator, denominator)
         left = arrangement.gap(gap)[0]
         joined = (
             failures
@@ -259,7 +244,7 @@ def _gap_ends(arrangement: Arrangement, gap: int, numerator: ExpPoly, limits: Li
     )
 
 
-def _extended(failure: Failure, cell: SlackCell) -> Failure:
+def _extended(failure: Failure, cell: FormCell) -> Failure:
     """Return the failing interval `failure` together with `cell` as one failing interval.
 
     `cell` begins where `failure` ends, and the claim also fails at this point. If the last cell of `failure` has the
@@ -304,31 +289,21 @@ def end_point(end: RegionEnd, enclose: Callable[[Root], tuple[Fraction, Fraction
 
 
 @frozen
-class CellDecision:
-    """The decision on one cell of beta, an interval on which beta is one closed form.
-
-    On the cell, Pr >= 1 - beta if and only if the function `obligation` is >= 0. Divided by the positive `denominator`
-    it is the slack. `decision` tells whether it is >= 0 on the whole of a slightly larger interval with rational ends.
-    """
-
-    obligation: ExpPoly
-    denominator: ExpPoly
-    decision: SignDecision
-
-
-@frozen
 class DecisionInCells:
     """A proved decision of Pr >= 1 - beta on an interval.
 
-    - `cells` has a decision for each cell, an interval on which beta is one closed form.
+    - `slacks` has the closed form of the slack on each cell of beta. On the cell, Pr >= 1 - beta if and only if its
+      numerator is >= 0.
+    - `signs`, in the same order, tell whether this numerator is >= 0 on a slightly larger interval with rational ends.
     - `witness`: None if the claim holds on the whole interval, else an eps with Pr < 1 - beta, as simple as possible.
     - `failures` are all maximal intervals with Pr < 1 - beta, or None past a limit.
 
-    The decision on a cell may say that the claim fails although it holds on the interval: the function of the cell is
-    then negative only just outside the cell.
+    The sign on a cell may be negative although the claim holds on the interval: then it is negative only just outside
+    the cell.
     """
 
-    cells: tuple[CellDecision, ...]
+    slacks: tuple[FormCell, ...]
+    signs: tuple[SignDecision, ...]
     witness: Fraction | None
     failures: tuple[Failure, ...] | None = ()
 
@@ -349,30 +324,39 @@ def decide_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, l
     of the interval, then by continuity it also fails next to it. So one sample between any two neighboring roots
     decides all.
     """
-    cells = tuple([_decided(probability, beta, cell, limits) for cell in beta.cells(interval, limits)])
-    if all(isinstance(decision.decision, Holds) for decision in cells):
-        return DecisionInCells(cells, witness=None)
-    if len(cells) == 1 and isinstance(only := cells[0].decision, Fails):
-        inside = only.witness if interval.is_point else simplest_between(interval.lower, interval.upper)
-        numerator, denominator = cells[0].obligation, cells[0].denominator
-        failing = [(SlackCell(*ends, numerator, denominator, inside),) for ends in only.regions]
-        return DecisionInCells(cells, only.witness, tuple(failing))
-    functions = list(beta.conditions())
-    functions += [decision.obligation for decision in cells if not decision.obligation.is_zero()]
+    slacks = _slacks(probability, beta, interval, limits)
+    signs = tuple([decide_nonnegative(cell.numerator, cell.hull(interval), limits) for cell in slacks])
+    outside = [sign.witness for sign in signs if sign.witness is not None]
+    if not outside:
+        return DecisionInCells(slacks, signs, None)
+    if len(slacks) == 1:
+        (cell,), (sign,) = slacks, signs
+        # A point is its own simplest rational.
+        inside = simplest_between(
+            interval.lower, interval.upper, lower_closed=interval.is_point, upper_closed=interval.is_point
+        )
+        failing = [(replace(cell, lower=lower, upper=upper, sample=inside),) for lower, upper in sign.regions]
+        return DecisionInCells(slacks, signs, sign.witness, tuple(failing))
+    functions = [*beta.conditions(), *(cell.numerator for cell in slacks if not cell.numerator.is_zero())]
     try:
         arrangement = arrange(functions, interval, limits)
     except LimitReached:
-        outside = (one.decision.witness for one in cells if isinstance(one.decision, Fails))
         witness = next((eps for eps in outside if _fails_at(probability, beta, eps, limits)), None)
         if witness is None:
             raise
-        return DecisionInCells(cells, witness, None)
+        return DecisionInCells(slacks, signs, witness, None)
     fails = [_fails_at(probability, beta, sample, limits) for sample in arrangement.samples]
     if not any(fails):
-        return DecisionInCells(cells, witness=None)
+        return DecisionInCells(slacks, signs, None)
     witness = _simplest_witness(probability, beta, arrangement, fails, limits)
     every = failures(probability, beta, arrangement, functions, limits)
-    return DecisionInCells(cells, witness, tuple(every))
+    return DecisionInCells(slacks, signs, witness, tuple(every))
+
+
+def _slacks(probability: Closed, beta: PiecewiseForm, interval: Interval, limits: Limits) -> tuple[FormCell, ...]:
+    """Return the cells of `beta` in `interval`, each with the closed form of the slack `probability` - 1 + `beta`."""
+    pairs = ((cell, *slack(probability, beta, cell.sample)) for cell in beta.cells(interval, limits))
+    return tuple([replace(cell, numerator=above, denominator=below) for cell, above, below in pairs])
 
 
 def failing_regions(
@@ -393,20 +377,15 @@ def holds_in_cells(probability: Closed, beta: PiecewiseForm, interval: Interval,
 
     Where it fails is not computed. Raises LimitReached if the work exceeds `limits`.
     """
-    cells = beta.cells(interval, limits)
-    for cell in cells:
-        decision = _decided(probability, beta, cell, limits).decision
-        if isinstance(decision, Fails):
-            if len(cells) == 1 or _fails_at(probability, beta, decision.witness, limits):
+    slacks = _slacks(probability, beta, interval, limits)
+    for cell in slacks:
+        witness = decide_nonnegative(cell.numerator, cell.hull(interval), limits).witness
+        if witness is not None:
+            if len(slacks) == 1 or _fails_at(probability, beta, witness, limits):
                 return False
-            # The obligation may be negative just outside the cell only.
+            # The slack may be negative just outside the cell only.
             return decide_cells(probability, beta, interval, limits).witness is None
     return True
-
-
-def _decided(probability: Closed, beta: PiecewiseForm, cell: FormCell, limits: Limits) -> CellDecision:
-    obligation, denominator = slack(probability, beta, cell.sample)
-    return CellDecision(obligation, denominator, decide_nonnegative(obligation, cell.hull, limits))
 
 
 def _fails_at(probability: Closed, beta: PiecewiseForm, eps: Fraction, limits: Limits) -> bool:

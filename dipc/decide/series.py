@@ -142,9 +142,13 @@ class SeriesDecision:
             sample = samples(intervals)[0]
             intervals = (Interval(sample, sample, True, True),)
         try:
-            cells = [cell for interval in intervals for cell in self.plain_beta.cells(interval, self.limits)]
-            left = [(interval, cell) for cell in cells for interval in self._open_intervals(cell.hull, slack)]
-            for sample in samples([interval for interval, _ in left]):
+            left = [
+                (open_part, cell)
+                for interval in intervals
+                for cell in self.plain_beta.cells(interval, self.limits)
+                for open_part in self._open_intervals(cell.hull(interval), slack)
+            ]
+            for sample in samples([open_part for open_part, _ in left]):
                 self._holds_visibly(sample)
             for open_part, cell in left:
                 self._follow(open_part, cell)

@@ -306,7 +306,7 @@ class _Search:
             # If an end is not rational, the hull is wider than the cell.
             exact = not isinstance(cell.lower.value, Root) and not isinstance(cell.upper.value, Root)
             exact = exact and not self._question.ends
-            if slack.is_zero() or (exact and isolate_roots(slack, cell.hull, self._limits)):
+            if slack.is_zero() or (exact and isolate_roots(slack, cell.hull(interval), self._limits)):
                 return True
         return False
 

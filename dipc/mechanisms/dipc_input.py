@@ -21,7 +21,7 @@ from dipc.algebra.parametric import Parametric
 from dipc.claims.expression import ClaimExpression
 from dipc.frozen import frozen
 from dipc.mechanisms.expressions import RESERVED
-from dipc.sign.chart import Fails, decide_nonnegative
+from dipc.sign.chart import decide_nonnegative
 from dipc.sign.interval import Interval
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, bad_input
 from dipc.text.parser import grammar_text
@@ -402,9 +402,9 @@ class _Reader(Interpreter[Token, list[str]]):
         if self.fixed is None:
             flat = value.flat()
             decisions = [] if flat is None else [decide_nonnegative(f, Interval.POSITIVE) for f in (flat, 1 - flat)]
-            refuted = next((decision for decision in decisions if isinstance(decision, Fails)), None)
+            refuted = next((one.witness for one in decisions if one.witness is not None), None)
             if refuted is not None:
-                message = f"this is not a probability at eps = {refuted.witness}"
+                message = f"this is not a probability at eps = {refuted}"
                 note = "fix an eps at which it is a probability, with `--at EPS`"
                 place = self.source.excerpt(token_span(word))
                 self.warnings.append(Diagnostic("W1421", message, place, notes=(note,)))

@@ -15,7 +15,7 @@ from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.measure import measure
-from dipc.sign.chart import Fails, decide_nonnegative, isolate_roots, number_text, place_text, refined, sign_at
+from dipc.sign.chart import decide_nonnegative, isolate_roots, number_text, place_text, refined, sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.roots import Root
 from dipc.text.ast import Binary, Expr
@@ -137,7 +137,7 @@ class Weights:
             return None
         for interval in self._intervals_asked:
             decision = decide_nonnegative(numerator, interval, self._limits)
-            if isinstance(decision, Fails):
+            if decision.witness is not None:
                 return decision.witness
         return None
 

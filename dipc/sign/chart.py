@@ -448,18 +448,6 @@ def number_text(low: Fraction, high: Fraction) -> str:
 
 
 @frozen
-class Holds:
-    """The result that f >= 0 on the whole interval, with its proof.
-
-    `proof` is None if f is the zero function or the interval is a point. Otherwise it has the signs of the factors of
-    f. The field `sign` of `proof` times the signs of all factors of odd multiplicity is 1, and none of these factors
-    has a root inside the interval.
-    """
-
-    proof: Analysis | None
-
-
-@frozen
 class RegionEnd:
     """An end of a failure region: a rational end of the interval, an isolated root, or None for infinity.
 
@@ -480,37 +468,40 @@ FailureRegion = tuple[RegionEnd, RegionEnd]
 
 
 @frozen
-class Fails:
-    """The result that f < 0 exactly on the union of `regions`, with a `witness` at which f < 0, and the proof.
+class SignDecision:
+    """The decision whether a function f is >= 0 on a whole interval, with its proof.
 
-    The witness is the simplest rational in the regions, the first that the Stern-Brocot tree reaches. If simpler
-    rationals are too near to a root to be decided, it is the simplest one outside the isolating intervals. `analysis`
-    has the signs of all factors, and `chart` is its chart; if the interval is a point, `analysis` is None.
+    - `analysis` has the signs of the factors of f. It is None if f is the zero function or the interval is a point.
+    - `witness` is None if f >= 0 on the interval. Then the field `sign` of `analysis` times the signs of all factors of
+      odd multiplicity is 1, and none of these factors has a root inside the interval.
+    - Otherwise f < 0 at `witness`, and exactly on the union of `regions`. The analysis then has the signs of all
+      factors, and `chart` is its chart. The witness is the simplest rational in the regions, the first that the
+      Stern-Brocot tree reaches. If simpler rationals are too near to a root to be decided, it is the simplest one
+      outside the isolating intervals.
     """
 
-    witness: Fraction
-    regions: tuple[FailureRegion, ...]
-    chart: SignChart
     analysis: Analysis | None
-
-
-SignDecision = Holds | Fails
+    witness: Fraction | None = None
+    regions: tuple[FailureRegion, ...] = ()
+    chart: SignChart | None = None
 
 
 def decide_nonnegative(f: ExpPoly, interval: Interval, limits: Limits | None = None) -> SignDecision:
-    """Return Holds if `f` >= 0 at all eps of `interval`, else Fails; both have a proof.
+    """Decide whether `f` >= 0 at all eps of `interval`; the result has a proof.
 
     Raises LimitReached if `limits` do not suffice.
     """
     budget = DecisionBudget(limits or Limits())
     if f.is_zero():
-        return Holds(None)
+        return SignDecision(None)
     form = normal_form(f, budget)
     if interval.is_point:
-        return _decide_point(form, interval, budget)
+        eps = interval.lower
+        end = RegionEnd(eps, closed=True)
+        return SignDecision(None, eps, ((end, end),)) if sign_of_form(form, eps, budget) < 0 else SignDecision(None)
     analysis = analyze(form, interval, budget, skip_even=True)
     if analysis.first_sign > 0 and not any(root.multiplicity % 2 for root in analysis.roots()):
-        return Holds(analysis)
+        return SignDecision(analysis)
     if not all(analysis.signs):
         analysis = analyze(form, interval, budget, skip_even=False)
     chart = chart_of(analysis, budget)
@@ -529,7 +520,7 @@ def decide_nonnegative(f: ExpPoly, interval: Interval, limits: Limits | None = N
     witness = min(witnesses, key=lambda x: (x.denominator, x.numerator))
     assert witness in interval
     assert sign_of_form(form, witness, budget) < 0
-    return Fails(witness, _regions(chart), chart, analysis)
+    return SignDecision(analysis, witness, _regions(chart), chart)
 
 
 def is_nowhere_negative(value: Closed, intervals: Iterable[Interval], limits: Limits | None = None) -> bool:
@@ -538,16 +529,7 @@ def is_nowhere_negative(value: Closed, intervals: Iterable[Interval], limits: Li
     Raises LimitReached if `limits` do not suffice.
     """
     numerator, _ = fraction_of(value)
-    return all(isinstance(decide_nonnegative(numerator, interval, limits), Holds) for interval in intervals)
-
-
-def _decide_point(form: NormalForm, interval: Interval, budget: DecisionBudget) -> SignDecision:
-    eps = interval.lower
-    sign = sign_of_form(form, eps, budget)
-    if sign >= 0:
-        return Holds(None)
-    end = RegionEnd(eps, closed=True)
-    return Fails(eps, ((end, end),), SignChart(interval, (), (), sign, sign), None)
+    return all(decide_nonnegative(numerator, interval, limits).witness is None for interval in intervals)
 
 
 def _regions(chart: SignChart) -> tuple[FailureRegion, ...]:

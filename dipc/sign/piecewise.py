@@ -41,17 +41,26 @@ class FormCell:
     """A part of an interval of eps on which a function has the closed form `numerator`/`denominator`.
 
     The denominator is positive there. `lower` and `upper` are ends of the interval, or roots at which the closed form
-    changes. Such roots belong to the cells on both sides, because the function is continuous. `hull` is the smallest
-    known subinterval with rational ends that contains the cell; the closed form need not be the function's outside of
-    the cell. `sample` is a rational in the cell.
+    changes. Such roots belong to the cells on both sides, because the function is continuous. `sample` is a rational in
+    the cell.
     """
 
     lower: RegionEnd
     upper: RegionEnd
-    hull: Interval
     sample: Fraction
     numerator: ExpPoly
     denominator: ExpPoly
+
+    def hull(self, interval: Interval) -> Interval:
+        """The smallest known part of `interval` with rational ends that contains the cell, which is in `interval`.
+
+        The closed form need not be the function's outside of the cell.
+        """
+        low, high = self.lower.value, self.upper.value
+        assert low is not None
+        return interval.subinterval(
+            low.lower if isinstance(low, Root) else low, high.upper if isinstance(high, Root) else high
+        )
 
 
 class PiecewiseForm:
@@ -155,7 +164,7 @@ class PiecewiseForm:
     def _split(self, interval: Interval, limits: Limits | None) -> list[FormCell]:
         first, last = ends_of(interval)
         if isinstance(self.value, ExpPoly | Quotient):
-            return [FormCell(first, last, interval, interval.inner_point, *fraction_of(self.value))]
+            return [FormCell(first, last, interval.inner_point, *fraction_of(self.value))]
         arrangement = arrange(self.conditions(), interval, limits)
         cells: list[FormCell] = []
         lower = first
@@ -166,20 +175,13 @@ class PiecewiseForm:
             if cells and (cells[-1].numerator, cells[-1].denominator) == (numerator, denominator):
                 before = cells.pop()
                 lower, sample = before.lower, before.sample
-            cells.append(FormCell(lower, upper, _hull(interval, lower, upper), sample, numerator, denominator))
+            cells.append(FormCell(lower, upper, sample, numerator, denominator))
             lower = upper
         return cells
 
 
 BetaForm = PiecewiseForm
 """The type of beta at one row."""
-
-
-def _hull(interval: Interval, lower: RegionEnd, upper: RegionEnd) -> Interval:
-    low = lower.value.lower if isinstance(lower.value, Root) else lower.value
-    high = upper.value.upper if isinstance(upper.value, Root) else upper.value
-    assert low is not None
-    return interval.subinterval(low, high)
 
 
 def _reduced(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly]:

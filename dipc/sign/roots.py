@@ -40,26 +40,27 @@ _LEAST_SHIFT = -8
 
 
 @frozen
-class NearZero:
-    """The proof that a function F of t has the sign `sign`, and no root, on (0, `radius`].
+class EndSign:
+    """The proved sign of a function F of t near an end of t > 0: F has the sign `sign`, and no root, up to `bound`.
 
-    Let a_n be the Taylor coefficients of F at 0.
-
-    1. a_n = 0 for n < `order`.
-    2. Let S_k be the sum of a_n·radius^(n - order) over n <= k. From k = `order` to some K, S_k has the sign `sign`.
-    3. Each of these |S_k| is larger than an upper bound B of the sum of |a_n|·radius^(n - order) over n > K.
-    4. On (0, radius], F(t)/t^order is a weighted mean of these S_k plus a number between -B and B, so it has this sign.
+    The interval is (0, `bound`] near 0, and [`bound`, inf) near infinity. F grows there like t^`power`.
     """
 
-    order: int
-    radius: Fraction
+    power: int
+    bound: Fraction
     sign: int
 
 
-def near_zero(layout: Layout, budget: DecisionBudget) -> NearZero:
-    """The sign of the function F of `layout` on some interval (0, radius], with the proof.
+def near_zero(layout: Layout, budget: DecisionBudget) -> EndSign:
+    """The sign of the function F of `layout` on some interval (0, r].
 
     F is not zero, so its first Taylor coefficients are not all 0. Raises LimitReached if the work exceeds `budget`.
+
+    Proof. Let a_n be the Taylor coefficients of F at 0, and a_m the first that is not 0.
+
+    1. Let S_k be the sum of a_n·r^(n - m) over n <= k. From k = m to some K, all S_k have one sign.
+    2. Each of these |S_k| is larger than an upper bound B of the sum of |a_n|·r^(n - m) over n > K.
+    3. On (0, r], F(t)/t^m is a weighted mean of these S_k plus a number between -B and B, so it has this sign. ∎
     """
     coefficients = taylor_coefficients(layout)
     order, first = first_nonzero(coefficients, budget)
@@ -72,13 +73,13 @@ def near_zero(layout: Layout, budget: DecisionBudget) -> NearZero:
     step = 1 if best is None else -1
     while True:
         shift += step
-        near_zero = _prove(layout, numbers, order, last, shift)
-        if step > 0 and near_zero is not None:
-            return near_zero
-        if step < 0 and (near_zero is None or shift < _LEAST_SHIFT):
+        proved = _prove(layout, numbers, order, last, shift)
+        if step > 0 and proved is not None:
+            return proved
+        if step < 0 and (proved is None or shift < _LEAST_SHIFT):
             assert best is not None
-            return near_zero or best
-        best = near_zero
+            return proved or best
+        best = proved
         budget.spend_interval()
 
 
@@ -116,7 +117,7 @@ def first_nonzero(coefficients: Iterator[int], budget: DecisionBudget) -> tuple[
     return order, value
 
 
-def _prove(layout: Layout, numbers: list[int], order: int, last: int, shift: int) -> NearZero | None:
+def _prove(layout: Layout, numbers: list[int], order: int, last: int, shift: int) -> EndSign | None:
     """The proof of the sign of a function F on (0, 2^-`shift`], or None if this radius is too large for the proof.
 
     F is the function of `layout`. `numbers` are the integers n!·a_n for n = `order` to `last`, where a_n is the n-th
@@ -141,7 +142,7 @@ def _prove(layout: Layout, numbers: list[int], order: int, last: int, shift: int
     if not sign:
         return None
     radius = Fraction(1, 1 << shift) if shift >= 0 else Fraction(1 << -shift)
-    return NearZero(order, radius, sign)
+    return EndSign(order, radius, sign)
 
 
 def _tail(layout: Layout, order: int, last: int, shift: int, bits: int) -> int | None:
@@ -176,24 +177,13 @@ _GUARD_BITS_AT_INFINITY = 16
 _LEAST_EXPONENT = -40
 
 
-@frozen
-class AtInfinity:
-    """The proof that a function F of t has the sign `sign`, and no root, on [`bound`, inf).
-
-    The leading term is c·t^`degree`: the one without a factor e^{-j·t} and with the highest power. On [bound, inf) each
-    other term divided by t^degree decreases in absolute value, and at t = bound these quotients add up to less than
-    |c|.
-    """
-
-    degree: int
-    bound: Fraction
-    sign: int
-
-
-def at_infinity(layout: Layout, budget: DecisionBudget) -> AtInfinity:
-    """The sign of the function of `layout` on some interval [B, inf), where B is a power of 2, with the proof.
+def at_infinity(layout: Layout, budget: DecisionBudget) -> EndSign:
+    """The sign of the function of `layout` on some interval [B, inf), where B is a power of 2.
 
     Raises LimitReached if the work exceeds `budget`.
+
+    Proof. The leading term is c·t^d: the one without a factor e^{-j·t} and with the highest power. On [B, inf) each
+    other term divided by t^d decreases in absolute value, and at t = B these quotients add up to less than |c|. ∎
     """
     degree = max(k for j, k, _ in layout.polynomial.terms if j == 0)
     leading = next(c for j, k, c in layout.polynomial.terms if j == 0 and k == degree)
@@ -211,7 +201,7 @@ def at_infinity(layout: Layout, budget: DecisionBudget) -> AtInfinity:
             exponent += 1
             break
     bound = Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
-    return AtInfinity(degree, bound, sign)
+    return EndSign(degree, bound, sign)
 
 
 def _dominates(leading: int, others: list[tuple[int, int, int]], exponent: int) -> bool:
@@ -508,8 +498,8 @@ class FactorSign:
 
     polynomial: Polynomial
     multiplicity: int
-    zero: NearZero | None
-    infinity: AtInfinity | None
+    zero: EndSign | None
+    infinity: EndSign | None
     pieces: tuple[CoverPiece, ...]
     rational_root: Fraction | None
     first_sign: int
@@ -543,8 +533,8 @@ def factor_sign(
     zero = infinity = None
     if lower < _NEAR:
         zero = near_zero(layout, budget)
-        if zero.radius > lower:
-            low = zero.radius
+        if zero.bound > lower:
+            low = zero.bound
         else:
             zero = None
     if high is None or low < high:
@@ -561,7 +551,7 @@ def factor_sign(
     return FactorSign(polynomial, multiplicity, zero, infinity, tuple(pieces), None, signs[0])
 
 
-def _signs_at_joints(zero: NearZero | None, pieces: list[CoverPiece], infinity: AtInfinity | None) -> list[int]:
+def _signs_at_joints(zero: EndSign | None, pieces: list[CoverPiece], infinity: EndSign | None) -> list[int]:
     ends = [sign for piece in pieces[:1] + pieces[-1:] for sign in piece.end_signs]
     if zero and infinity and not ends:
         assert zero.sign == infinity.sign

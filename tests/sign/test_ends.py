@@ -33,17 +33,17 @@ def taylor_coefficient(polynomial: Polynomial, n: int) -> Fraction:
 @given(polynomials(most_power=6, most_exponent=20), st.integers(1, 64))
 def test_near_zero(polynomial: Polynomial, part: int) -> None:
     found = near_zero(Layout(polynomial), budget())
-    assert all(taylor_coefficient(polynomial, n) == 0 for n in range(found.order))
-    assert taylor_coefficient(polynomial, found.order) != 0
+    assert all(taylor_coefficient(polynomial, n) == 0 for n in range(found.power))
+    assert taylor_coefficient(polynomial, found.power) != 0
     with mpmath.workprec(6000):
-        for t in (found.radius, found.radius * Fraction(part, 64), found.radius / 10**9):
+        for t in (found.bound, found.bound * Fraction(part, 64), found.bound / 10**9):
             assert exact(polynomial, t) * found.sign > 0
 
 
 @given(polynomials(most_power=4, most_exponent=12), st.integers(-6, 12), st.integers(0, 6), st.integers(0, 60))
 def test_the_tail_of_the_taylor_series_is_bounded(polynomial: Polynomial, shift: int, extra: int, bits: int) -> None:
     layout = Layout(polynomial)
-    order = near_zero(layout, budget()).order
+    order = near_zero(layout, budget()).power
     last = max(order, layout.degree) + extra
     bound = _tail(layout, order, last, shift, bits)
     radius = Fraction(2) ** -shift
@@ -61,12 +61,12 @@ def test_a_radius_is_proved_only_where_the_sign_holds(
 ) -> None:
     """Few enough Taylor coefficients are used for the tail and the roundings to matter."""
     layout = Layout(polynomial)
-    order = near_zero(layout, budget()).order
+    order = near_zero(layout, budget()).power
     last = max(order, layout.degree) + extra
     numbers = [int(taylor_coefficient(polynomial, n) * factorial(n)) for n in range(order, last + 1)]
     found = _prove(layout, numbers, order, last, shift)
     if found is not None:
-        for t in (found.radius, found.radius * Fraction(part, 64), found.radius * Fraction(1, 10**9)):
+        for t in (found.bound, found.bound * Fraction(part, 64), found.bound * Fraction(1, 10**9)):
             assert exact(polynomial, t) * found.sign > 0
 
 
@@ -85,7 +85,7 @@ def test_order_at_zero_of_the_exponential_less_its_taylor_polynomial(order: int)
     for n in range(order):
         f = f - EPS**n * Fraction(1, factorial(n))
     found = near_zero(Layout(normal(f).polynomial), budget())
-    assert found.order == order
+    assert found.power == order
     assert found.sign == 1
     assert near_zero(Layout(normal(-f).polynomial), budget()).sign == -1
 
@@ -93,8 +93,8 @@ def test_order_at_zero_of_the_exponential_less_its_taylor_polynomial(order: int)
 def test_order_at_zero_of_a_high_power() -> None:
     f = (1 - e(-1)) ** 40 * (e(-2) - Fraction(1, 2))
     found = near_zero(Layout(normal(f).polynomial), budget())
-    assert (found.order, found.sign) == (40, 1)
-    assert found.radius < Fraction(35, 100)
+    assert (found.power, found.sign) == (40, 1)
+    assert found.bound < Fraction(35, 100)
 
 
 def test_the_order_has_a_limit() -> None:
@@ -106,7 +106,7 @@ def test_the_order_has_a_limit() -> None:
 def test_a_radius_does_not_reach_over_a_root() -> None:
     for root in (Fraction(1, 10**6), Fraction(1, 3), Fraction(17)):
         f = (EPS - root) * (e(-1) + 1)
-        assert near_zero(Layout(normal(f).polynomial), budget()).radius < root
+        assert near_zero(Layout(normal(f).polynomial), budget()).bound < root
 
 
 @given(polynomials(most_power=6, most_exponent=20), st.integers(0, 640))

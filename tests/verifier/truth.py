@@ -10,7 +10,7 @@ import dipc
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
 from dipc.claims.claim import ClaimOptions, resolve_claim, resolve_intervals
 from dipc.claims.table import read_table
-from dipc.sign.chart import Holds, decide_nonnegative, isolate_roots, sign_at, sign_chart
+from dipc.sign.chart import decide_nonnegative, isolate_roots, sign_at, sign_chart
 from dipc.sign.interval import Interval
 from dipc.sign.roots import refine
 from dipc.text.diagnostic import SourceText
@@ -90,7 +90,7 @@ def _part(part: dict[str, Any], arms: list[Closed], probability: Closed, interva
             slack = Quotient.convert(probability + arms[cell["argument"]] - 1)
             to = None if cell["to"] == "inf" else Fraction(cell["to"])
             within = interval if interval.is_point else Interval(position, to, position != 0, to is not None)
-            if not isinstance(decide_nonnegative(slack.numerator, within), Holds):
+            if decide_nonnegative(slack.numerator, within).witness is not None:
                 yield "it is negative somewhere"
             if not slack.is_zero() and not interval.is_point:
                 yield from _factors(cell["factors"], part["functions"][cell["argument"]], position)
@@ -108,7 +108,7 @@ def _charts(chart: dict[str, Any], probability: Closed, beta: Closed, intervals:
             continue
         yield from _factors(factors, chart["function"], interval.lower)
         if any(factor["evidence"] == "even" for factor in factors):
-            if not isinstance(decide_nonnegative(slack.numerator, interval), Holds):
+            if decide_nonnegative(slack.numerator, interval).witness is not None:
                 yield "another chart"
             continue
         stated = sorted(root for factor in factors for root in _roots(factor, interval))

@@ -60,7 +60,7 @@ from dipc.questions.privacy.outcome import (
     read_claim,
 )
 from dipc.questions.privacy.runs import composed, together
-from dipc.sign.chart import Holds, decide_nonnegative, is_nowhere_negative, isolate_roots
+from dipc.sign.chart import is_nowhere_negative, isolate_roots
 from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.diagnostic import DiagnosticError, bad_input
@@ -595,8 +595,7 @@ class PrivacyQuestion:
                 constant = ends.refuted_below * (1 - less)
                 excess, _ = fraction_of(ends.at.first - power(constant) * ends.at.second)
                 with suppress(Undecided):
-                    decisions = [decide_nonnegative(excess, each, self.program.limits) for each in intervals]
-                    if all(isinstance(decision, Holds) for decision in decisions):
+                    if is_nowhere_negative(excess, intervals, self.program.limits):
                         return replace(ends, refuted_below=constant)
         return replace(ends, refuted_below=Fraction(0), at=None)
 

@@ -32,7 +32,7 @@ from dipc.decide.obligation import Counterexample
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Probability
 from dipc.program.program import Program
-from dipc.sign.chart import Fails, decide_nonnegative, is_nowhere_negative
+from dipc.sign.chart import decide_nonnegative, is_nowhere_negative
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.diagnostic import DiagnosticError, bad_input
@@ -275,12 +275,12 @@ def _in_pieces(
     factor: Fraction, expression: ClaimExpression, whole: PiecewiseForm, intervals: tuple[Interval, ...]
 ) -> PrivacyClaim:
     pieces = []
-    for cell in (cell for interval in intervals for cell in whole.cells(interval)):
-        negative = decide_nonnegative(cell.numerator, cell.hull)
-        if isinstance(negative, Fails) and whole.enclosure(negative.witness)[1] < 0:
-            raise _negative(expression, negative.witness)
+    for cell, hull in ((cell, cell.hull(interval)) for interval in intervals for cell in whole.cells(interval)):
+        negative = decide_nonnegative(cell.numerator, hull).witness
+        if negative is not None and whole.enclosure(negative)[1] < 0:
+            raise _negative(expression, negative)
         value = cell.numerator if cell.denominator == 1 else Quotient(cell.numerator, cell.denominator)
-        pieces.append(PrivacyClaim(factor, ClosedForm(value), (cell.hull,)))
+        pieces.append(PrivacyClaim(factor, ClosedForm(value), (hull,)))
     return PrivacyClaim(factor, pieces[0].delta, intervals, piecewise=whole, pieces=tuple(pieces))
 
 
@@ -298,9 +298,9 @@ def _delta(
         sign = denominator.sign_at_one()  # The divisor of a claim has no root.
         numerator, denominator = numerator * sign, denominator * sign
     for interval in intervals:
-        decided = decide_nonnegative(numerator, interval)
-        if isinstance(decided, Fails):
-            raise _negative(expression, decided.witness)
+        negative = decide_nonnegative(numerator, interval).witness
+        if negative is not None:
+            raise _negative(expression, negative)
     return ClosedForm(numerator if denominator == 1 else Quotient(numerator, denominator))
 
 
