@@ -354,7 +354,10 @@ def decide_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, l
 
 
 def _slacks(probability: Closed, beta: PiecewiseForm, interval: Interval, limits: Limits) -> tuple[FormCell, ...]:
-    """Return the cells of `beta` in `interval`, each with the closed form of the slack `probability` - 1 + `beta`."""
+    """Return the cells of `beta` in `interval`, each with the closed form of the slack `probability` - 1 + `beta`.
+
+    Raises LimitReached if the work exceeds `limits`.
+    """
     pairs = ((cell, *slack(probability, beta, cell.sample)) for cell in beta.cells(interval, limits))
     return tuple([replace(cell, numerator=above, denominator=below) for cell, above, below in pairs])
 
