@@ -20,7 +20,7 @@ from itertools import pairwise
 import flint
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
+from dipc.algebra.limits import DecisionBudget, LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import dyadic, magnitude, round_down, to_fmpq
 from dipc.decide.obligation import Decision, EndPoint, EpsSpan, Obligation, Verdict, end_point
 from dipc.decide.series import SeriesDecision
@@ -30,9 +30,9 @@ from dipc.measure.power_series import DISK, coefficients, precision
 from dipc.sign.chart import RegionEnd, ends_of
 from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.normal import NormalBeta, NormalSum
-from dipc.sign.optimum import root_cell
+from dipc.sign.optimum import order, root_cell
 from dipc.sign.piecewise import BetaForm, FormCell, PiecewiseForm, proved_quotient
-from dipc.sign.roots import Root
+from dipc.sign.roots import Root, refine_within
 
 #: Values of eps whose signs are computed first: powers of 2, and numbers between them where eps is usual. Then the most
 #: values that are added, and the number of values in a short interval.
@@ -54,6 +54,9 @@ _PLACES = 4
 
 #: Digits of a zero: the first, to test whether it is rational, and the most.
 _FEW, _MOST_DIGITS = 16, 640
+
+#: The digits that are tried in turn to distinguish two ends.
+_DISTINCT = (20, 80, 320)
 
 
 @frozen(eq=False)
@@ -126,30 +129,15 @@ def stretch(lower: RegionEnd, upper: RegionEnd) -> Stretch:
     return EpsCut(lower.value, not lower.closed), EpsCut(upper.value, upper.closed)
 
 
-def failing_stretches(
-    obligation: Obligation, interval: Interval, bounds: BoundMeasurer, limits: Limits
-) -> list[Stretch]:
-    """Return the maximal intervals within `interval` on which `obligation` fails, in increasing order.
+def failing_stretches(obligation: Obligation, bounds: BoundMeasurer, limits: Limits) -> list[Stretch]:
+    """Return the maximal parts of the intervals of `obligation` on which it fails, in the order of the intervals.
 
-    It fails where bound < 1 - beta. Each interval is a pair of cuts: its ends, each with the side on which it lies. At
-    an end inside `interval`, bound and 1 - beta are equal. `bounds` measures events, and `limits` bound the work.
-    Raises Undecided if the ends are not found.
+    It fails where bound < 1 - beta. Each part is a pair of cuts: its ends, each with the side on which it lies. At an
+    end inside an interval, bound and 1 - beta are equal. `bounds` measures events, and `limits` bound the work. Raises
+    Undecided if the ends are not found.
     """
-    return _Question(obligation, bounds, limits).failing(interval)
-
-
-def failing_between(stretches: Sequence[Stretch], digits: int, limits: Limits) -> tuple[EpsSpan, ...]:
-    """Return the intervals between the pairs of cuts in `stretches`, with ends to `digits` digits.
-
-    Raises LimitReached if the work exceeds `limits`.
-    """
-    return tuple(
-        EpsSpan(
-            replace(end_of(start, digits, limits), included=not start.after),
-            replace(end_of(end, digits, limits), included=end.after),
-        )
-        for start, end in stretches
-    )
+    question = _Question(obligation, bounds, limits)
+    return [stretch for interval in obligation.intervals for stretch in question.failing(interval)]
 
 
 def fails_next_to_zero(obligation: Obligation, bounds: BoundMeasurer, limits: Limits) -> bool:
@@ -162,6 +150,80 @@ def fails_next_to_zero(obligation: Obligation, bounds: BoundMeasurer, limits: Li
         return _Question(obligation, bounds, limits).fails(interval, _STRICT[:1]).verdict is Verdict.ACCURATE
     except Undecided:
         return False
+
+
+def compare_cuts(first: EpsCut, second: EpsCut, limits: Limits) -> int:
+    """Return -1 if the cut `first` is before `second`, 0 if they are equal, and 1 if it is after `second`.
+
+    A cut is right before or right after a number, or at infinity. Raises LimitReached if the numbers cannot be compared
+    within `limits`.
+    """
+    return _compare_places(first.place, second.place, limits) or first.after - second.after
+
+
+def _compare_places(first: Place, second: Place, limits: Limits) -> int:
+    match first, second:
+        case None, None:
+            return 0
+        case None, _:
+            return 1
+        case _, None:
+            return -1
+        case Fraction(), Fraction():
+            return (first > second) - (first < second)
+        case Root(), Fraction():
+            return _difference_sign(first, second, limits)
+        case Fraction(), Root():
+            return -_difference_sign(second, first, limits)
+        case Root(), Root():
+            return order(first, second, DecisionBudget(limits))
+    return 0 if first is second else _compare_crossings(first, second, limits)
+
+
+def _compare_crossings(first: Place, second: Place, limits: Limits) -> int:
+    """Return -1 if `first` < `second`, else 1, for two different numbers of which at least one is only enclosed.
+
+    Raises LimitReached if the enclosures cannot be separated within `limits`.
+    """
+    near = Fraction(0)
+    for digits in _DISTINCT:
+        one, other = (end_of(EpsCut(end, after=False), digits, limits) for end in (first, second))
+        assert one.high is not None
+        assert other.high is not None
+        if one.high <= other.low or other.high <= one.low:
+            return -1 if one.high <= other.low else 1
+        near = one.low
+    raise LimitReached(
+        None,
+        f"the claim holds on intervals with two ends near eps = {float(near):.12g}, and it was not decided "
+        "which of them comes first",
+    )
+
+
+def _difference_sign(root: Root, value: Fraction, limits: Limits) -> int:
+    """Return the sign of `root` - `value`; the enclosure of the root is refined within `limits`.
+
+    A root that is not exact is irrational, so the difference is not 0.
+    """
+    budget = DecisionBudget(limits)
+    while not root.is_exact and root.lower < value < root.upper:
+        root = refine_within(root, root.width / 16, budget)
+    if root.is_exact:
+        return (root.lower > value) - (root.lower < value)
+    return 1 if root.lower >= value else -1
+
+
+def span_of(stretch: Stretch, digits: int, limits: Limits) -> EpsSpan:
+    """Return `stretch` as an interval of eps with ends to `digits` digits, found within `limits`.
+
+    Two different ends with equal digits get more digits. Raises LimitReached.
+    """
+    start, end = stretch
+    first, last = end_of(start, digits, limits), end_of(end, digits, limits)
+    span = EpsSpan(replace(first, included=not start.after), replace(last, included=end.after))
+    if span.is_point and _compare_places(start.place, end.place, limits):
+        return span_of(stretch, 2 * digits, limits)
+    return span
 
 
 def end_of(cut: EpsCut, digits: int, limits: Limits) -> EndPoint:

@@ -149,17 +149,17 @@ class Engine:
             raise Undecided(decision.reason or "")
         return decision.verdict is Verdict.ACCURATE
 
-    def failing(self, obligation: Obligation, interval: Interval) -> list[crossings.Stretch]:
-        """Return the maximal intervals within `interval` on which `obligation` fails, in increasing order.
+    def failing(self, obligation: Obligation) -> list[crossings.Stretch]:
+        """Return the maximal parts of the intervals of `obligation` on which it fails, in the order of the intervals.
 
-        Each is a pair of cuts. At an end inside `interval`, bound and 1 - beta are equal. Raises Undecided if the ends
+        Each is a pair of cuts. At an end inside an interval, bound and 1 - beta are equal. Raises Undecided if the ends
         are not found.
         """
         form = self._closed(obligation)
-        if form is not None:
-            regions = failing_regions(form, obligation.beta, interval, self.limits)
-            return [crossings.stretch(*ends) for ends in regions]
-        return crossings.failing_stretches(obligation, interval, self.bounds, self.limits)
+        if form is None:
+            return crossings.failing_stretches(obligation, self.bounds, self.limits)
+        regions = failing_regions(form, obligation.beta, obligation.intervals, self.limits)
+        return [crossings.stretch(*ends) for ends in regions]
 
     def _closed(self, obligation: Obligation) -> ClosedForm | None:
         """Return the closed form of the bound of `obligation`; None if the bound or beta has none, or is too long."""
@@ -167,7 +167,7 @@ class Engine:
 
     def fails_throughout(self, obligation: Obligation) -> bool:
         """Return True if `obligation` fails at all values of its intervals. Raises Undecided."""
-        return all(crossings.cuts(each) in self.failing(obligation, each) for each in obligation.intervals)
+        return self.failing(obligation) == list(map(crossings.cuts, obligation.intervals))
 
     def known_decision(self, question: Question) -> Decision | None:
         """Return the decision on `question` if this engine has made it, otherwise None; nothing is decided now."""
@@ -288,11 +288,9 @@ class Engine:
         self._observe()
         if decision.verdict is Verdict.INACCURATE and self.digits is not None:
             with suppress(Undecided):
-                by_interval = [
-                    crossings.failing_stretches(obligation, i, self.bounds, self.limits) for i in obligation.intervals
-                ]
-                failing = [stretch for stretches in by_interval for stretch in stretches]
-                return replace(decision, failing=crossings.failing_between(failing, self.digits, self.limits))
+                failing = crossings.failing_stretches(obligation, self.bounds, self.limits)
+                spans = tuple(crossings.span_of(each, self.digits, self.limits) for each in failing)
+                return replace(decision, failing=spans)
         return decision
 
     def _measured_briefly(self, bound: Bound) -> ClosedForm | None:

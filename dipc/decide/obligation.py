@@ -363,16 +363,19 @@ def _slacks(probability: Closed, beta: PiecewiseForm, interval: Interval, limits
 
 
 def failing_regions(
-    probability: ClosedForm, beta: PiecewiseForm, interval: Interval, limits: Limits
-) -> tuple[FailureRegion, ...]:
-    """Return the regions of `interval` on which `probability` < 1 - `beta`.
+    probability: ClosedForm, beta: PiecewiseForm, intervals: Iterable[Interval], limits: Limits
+) -> list[FailureRegion]:
+    """Return the regions of each of `intervals` on which `probability` < 1 - `beta`.
 
     Raises LimitReached if the work exceeds `limits`.
     """
-    regions = decide_cells(probability.value, beta, interval, limits).regions
-    if regions is None:
-        raise LimitReached(None, "the functions whose roots have to be ordered are too large")
-    return regions
+    result: list[FailureRegion] = []
+    for interval in intervals:
+        regions = decide_cells(probability.value, beta, interval, limits).regions
+        if regions is None:
+            raise LimitReached(None, "the functions whose roots have to be ordered are too large")
+        result += regions
+    return result
 
 
 def holds_in_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, limits: Limits) -> bool:

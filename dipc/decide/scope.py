@@ -85,22 +85,15 @@ _SCOPE_BITS, _DIGITS = 6, 30
 
 @lru_cache(maxsize=4096)
 def _claim_scope(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> ClaimScope:
-    where: list[EpsSpan] = []
     try:
-        for interval in intervals:
-            if beta.has_cells:
-                regions = failing_regions(ClosedForm(ExpPoly.ZERO), beta, interval, limits)
-                where += failure_intervals(regions, limits)
-            else:
-                stretches = crossings.failing_stretches(
-                    Obligation(Bound(()), beta, (interval,)), interval, BoundMeasurer(), limits
-                )
-                where += crossings.failing_between(stretches, _DIGITS, limits)
+        if beta.has_cells:
+            regions = failing_regions(ClosedForm(ExpPoly.ZERO), beta, intervals, limits)
+            return ClaimScope(tuple(failure_intervals(regions, limits)))
+        stretches = crossings.failing_stretches(Obligation(Bound(()), beta, intervals), BoundMeasurer(), limits)
+        return ClaimScope(tuple(crossings.span_of(each, _DIGITS, limits) for each in stretches))
     except Undecided as undecided:
-        return ClaimScope(
-            (), undecided.reason if beta.has_cells else f"where beta is less than 1, as it has {NORMAL_FUNCTIONS}"
-        )
-    return ClaimScope(tuple(where))
+        reason = undecided.reason if beta.has_cells else f"where beta is less than 1, as it has {NORMAL_FUNCTIONS}"
+        return ClaimScope((), reason)
 
 
 def holds_in_scope(bound: ClosedForm, beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> bool:

@@ -35,7 +35,7 @@ from dipc.claims.claim import Claim, GivenValue, claim_expression, intervals_tex
 from dipc.claims.conditions import trend
 from dipc.claims.expression import DISTANCES, ClaimExpression
 from dipc.claims.table import Row, Table, TableGiven
-from dipc.decide.crossings import cuts, stretch
+from dipc.decide.crossings import cuts, span_of, stretch
 from dipc.decide.engine import NO_FORM, Engine
 from dipc.decide.obligation import EndPoint, EpsSpan, Obligation, Verdict, with_typed_ends
 from dipc.frozen import frozen
@@ -68,7 +68,7 @@ from dipc.inverse.question import (
     with_typed_scopes,
 )
 from dipc.inverse.solve_constant import ConstantGrid, ConstantSolution, solve_constant
-from dipc.inverse.solve_eps import BELOW, HoldingSet, solve_at_its_eps, solve_eps, span_between
+from dipc.inverse.solve_eps import BELOW, HoldingSet, solve_at_its_eps, solve_eps
 from dipc.inverse.solve_gamma import GREATEST_EVERYWHERE, LeastNumber, solve_gamma
 from dipc.measure.measure import Bound, EnclosedForm
 from dipc.options import GivenQuestion, Options, takes
@@ -314,11 +314,11 @@ def _in_products(claims: Claims, digits: int) -> AlphaSolution:
                 return _answer(claims, digits, Status.UNDECIDED, claimed.rows, _FIXED if claimed.exact else BELOW)
         except Undecided as error:
             return _answer(claims, digits, Status.UNDECIDED, claimed.rows, error.reason)
-    if not found.held[0]:
+    if not found.held:
         return _answer(claims, digits, Status.NONE, found.preventing_rows, "the claim fails for every t = alpha*eps")
-    spans = tuple(span_between(a, b, digits, limits) for a, b in found.held[0])
+    spans = tuple(span_of(each, digits, limits) for each in found.held)
     low = _start(spans)
-    high = _start(tuple(span_between(a, b, digits, limits) for a, b in found.proved[0][:1]))
+    high = _start([span_of(each, digits, limits) for each in found.proved[:1]])
     if high is None or high != low:
         reason, rows = BELOW, found.unproved_rows
         if found.unknown:
@@ -464,7 +464,7 @@ def _without_form(
             raise NoClosedForm(f"{NO_FORM}: give one eps")
         else:
             (claimed,) = highest
-        span = span_between(*cuts(interval), digits, engine.limits)
+        span = span_of(cuts(interval), digits, engine.limits)
         pieces.append(EnvelopePiece(span, text, claimed.rows, value, variable, claimed.exact))
     return _Envelope(text, tuple(pieces))
 
@@ -545,9 +545,7 @@ def _union(inequalities: Sequence[Inequality], question: Question, digits: int) 
     limits = question.program.limits
     whole = Interval.POSITIVE if first.variable is not Variable.EPS else first.intervals[0]
     text = union_text(inequalities, question.parameter, limits)
-    return EnvelopePiece(
-        span_between(*cuts(whole), digits, limits), text, first.rows, None, first.variable, exact=False
-    )
+    return EnvelopePiece(span_of(cuts(whole), digits, limits), text, first.rows, None, first.variable, exact=False)
 
 
 def union_text(inequalities: Sequence[Inequality], parameter: str, limits: Limits) -> str:
@@ -589,7 +587,7 @@ def _envelope(
         pieces = []
         for interval in intervals:
             value = _value(*fraction, interval.lower, digits, limits) if interval.is_point else None
-            span = span_between(*cuts(interval), digits, limits)
+            span = span_of(cuts(interval), digits, limits)
             pieces.append(EnvelopePiece(span, text, only.rows, value, variable, only.exact))
         return _Envelope(text, tuple(pieces))
     try:
@@ -634,8 +632,7 @@ def _split(
         owner = next(
             claimed for claimed, above, below in fractions if above * cell.denominator == cell.numerator * below
         )
-        lower, upper = stretch(cell.lower, cell.upper)
-        span = span_between(lower, upper, digits, limits)
+        span = span_of(stretch(cell.lower, cell.upper), digits, limits)
         value = _value(cell.numerator, cell.denominator, interval.lower, digits, limits) if interval.is_point else None
         pieces.append(EnvelopePiece(span, str(ClosedForm(owner.missing)), owner.rows, value, variable, owner.exact))
     return pieces

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, cmp_to_key
 
-from dipc.algebra.limits import DecisionBudget, LimitReached, Limits, Undecided
+from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.claims.claim import intervals_text
-from dipc.decide.crossings import EpsCut, Place, Stretch, cuts, end_of
+from dipc.decide.crossings import Stretch, compare_cuts, cuts, span_of
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import EndPoint, EpsSpan, Verdict
 from dipc.inverse.question import (
@@ -28,8 +28,6 @@ from dipc.inverse.question import (
 from dipc.questions.every_input import ClassCase
 from dipc.rules.rule import Variable
 from dipc.sign.interval import Interval
-from dipc.sign.optimum import order
-from dipc.sign.roots import Root, refine_within
 from dipc.text.diagnostic import DiagnosticError, bad_input
 
 # --- sets of eps ----------------------------------------------------------------------------------
@@ -37,122 +35,47 @@ from dipc.text.diagnostic import DiagnosticError, bad_input
 # The exact set of eps at which several obligations hold together, from the sets where each of them fails.
 
 
-def uncovered_parts(failing: Iterable[Stretch], interval: Interval, limits: Limits) -> list[Stretch]:
-    """The maximal parts of `interval` outside all stretches in `failing`, in increasing order.
+def uncovered_parts(failing: Iterable[Stretch], intervals: Sequence[Interval], limits: Limits) -> list[Stretch]:
+    """The maximal parts of each of `intervals` outside all stretches in `failing`, in the order of the intervals.
 
-    A stretch is a pair (start, end) of places right before or right after one eps. Raises LimitReached if two ends
-    cannot be compared within `limits`.
+    A stretch is a pair of cuts, the places right before or right after one eps. The parts of one interval are in
+    increasing order. Raises LimitReached if two ends cannot be compared within `limits`.
     """
-    whole = cuts(interval)
-    first = whole[0]
-    result: list[Stretch] = []
 
     def by_start(one: Stretch, other: Stretch) -> int:
         return compare_cuts(one[0], other[0], limits)
 
-    for lower, upper in sorted(failing, key=cmp_to_key(by_start)):
-        if compare_cuts(first, lower, limits) < 0:
-            result.append((first, lower))
-        if compare_cuts(first, upper, limits) < 0:
-            first = upper
-    if compare_cuts(first, whole[1], limits) < 0:
-        result.append((first, whole[1]))
+    ordered = sorted(failing, key=cmp_to_key(by_start))
+    result: list[Stretch] = []
+    for interval in intervals:
+        first, last = cuts(interval)
+        for lower, upper in ordered:
+            if compare_cuts(lower, last, limits) >= 0:
+                break
+            if compare_cuts(first, lower, limits) < 0:
+                result.append((first, lower))
+            if compare_cuts(first, upper, limits) < 0:
+                first = upper
+        if compare_cuts(first, last, limits) < 0:
+            result.append((first, last))
     return result
-
-
-def compare_cuts(first: EpsCut, second: EpsCut, limits: Limits) -> int:
-    """Return -1 if the cut `first` is before `second`, 0 if they are equal, and 1 if it is after `second`.
-
-    A cut is right before or right after a number, or at infinity. Raises LimitReached if the numbers cannot be compared
-    within `limits`.
-    """
-    return _compare_places(first.place, second.place, limits) or first.after - second.after
-
-
-def _compare_places(first: Place, second: Place, limits: Limits) -> int:
-    match first, second:
-        case None, None:
-            return 0
-        case None, _:
-            return 1
-        case _, None:
-            return -1
-        case Fraction(), Fraction():
-            return (first > second) - (first < second)
-        case Root(), Fraction():
-            return _difference_sign(first, second, limits)
-        case Fraction(), Root():
-            return -_difference_sign(second, first, limits)
-        case Root(), Root():
-            return order(first, second, DecisionBudget(limits))
-    return 0 if first is second else _compare_crossings(first, second, limits)
-
-
-def _compare_crossings(first: Place, second: Place, limits: Limits) -> int:
-    """Return -1 if `first` < `second`, else 1, for two different numbers of which at least one is only enclosed.
-
-    Raises LimitReached if the enclosures cannot be separated within `limits`.
-    """
-    near = Fraction(0)
-    for digits in _DIGITS:
-        one, other = (end_of(EpsCut(end, after=False), digits, limits) for end in (first, second))
-        assert one.high is not None
-        assert other.high is not None
-        if one.high <= other.low or other.high <= one.low:
-            return -1 if one.high <= other.low else 1
-        near = one.low
-    raise LimitReached(
-        None,
-        f"the claim holds on intervals with two ends near eps = {float(near):.12g}, and it was not decided "
-        "which of them comes first",
-    )
-
-
-def _difference_sign(root: Root, value: Fraction, limits: Limits) -> int:
-    """Return the sign of `root` - `value`; the enclosure of the root is refined within `limits`.
-
-    A root that is not exact is irrational, so the difference is not 0.
-    """
-    budget = DecisionBudget(limits)
-    while not root.is_exact and root.lower < value < root.upper:
-        root = refine_within(root, root.width / 16, budget)
-    if root.is_exact:
-        return (root.lower > value) - (root.lower < value)
-    return 1 if root.lower >= value else -1
-
-
-def span_between(start: EpsCut, end: EpsCut, digits: int, limits: Limits) -> EpsSpan:
-    """The interval of eps from the cut `start` to the cut `end`, with ends to `digits` digits, found within `limits`.
-
-    Two different ends with equal digits get more digits. Raises LimitReached.
-    """
-    first, last = end_of(start, digits, limits), end_of(end, digits, limits)
-    span = EpsSpan(replace(first, included=not start.after), replace(last, included=end.after))
-    if span.is_point and _compare_places(start.place, end.place, limits):
-        return span_between(start, end, 2 * digits, limits)
-    return span
 
 
 #: The reason why a claim is undecided where a bound fails that is not exact.
 BELOW = "for a class of inputs the lower bound of the probability is below 1 - beta"
-
-#: The digits that are tried in turn to distinguish two ends.
-_DIGITS = (20, 80, 320)
-
 # --- the claim itself ---
 
-#: For each interval, the stretches in it where the claim fails or is not proved, each with its inequality.
-Failing = Sequence[list[tuple[Stretch, Inequality]]]
+#: Stretches where the claim fails or is not proved, each with the inequality that fails there.
+Failing = Sequence[tuple[Stretch, Inequality]]
 
 
 @dataclass(frozen=True, eq=False)
 class HoldingSet:
     """The values of a variable such as eps, in some `intervals`, at which a claim given by inequalities holds.
 
-    `failing` and `unproved` have, for each interval, the stretches where an inequality fails, as pairs (stretch,
-    inequality). In `failing` the inequality is exact, so the claim fails too; in `unproved` it is only a bound. Cases
-    in `unknown` have no answer: they are past a limit, or Ctrl-C came first. `limits` bound the work of comparing the
-    ends of stretches.
+    `failing` and `unproved` have the stretches where an inequality fails, as pairs (stretch, inequality). In `failing`
+    the inequality is exact, so the claim fails too; in `unproved` it is only a bound. Cases in `unknown` have no
+    answer: they are past a limit, or Ctrl-C came first. `limits` bound the work of comparing the ends of stretches.
 
     The stretches `held` are the rest of `intervals` without `failing`. The stretches `proved` are the rest without
     `failing` and `unproved`; there are none if a case is unknown. Invariant: the claim holds at every value in
@@ -177,56 +100,41 @@ class HoldingSet:
         Each interval of an inequality lies inside one of `intervals`. `unknown` are cases without an inequality. The
         result's unknown cases are these, and those that the engine does not decide.
         """
-        failing: list[list[tuple[Stretch, Inequality]]] = [[] for _ in intervals]
-        unproved: list[list[tuple[Stretch, Inequality]]] = [[] for _ in intervals]
+        failing: list[tuple[Stretch, Inequality]] = []
+        unproved: list[tuple[Stretch, Inequality]] = []
         unknown = [*unknown]
         for position, claimed in enumerate(inequalities):
             try:
-                by_interval = [engine.failing(claimed.obligation, interval) for interval in claimed.intervals]
+                stretches = engine.failing(claimed.obligation)
             except Undecided as undecided:
                 unknown.append(UnknownCases(undecided.reason, claimed.rows))
-                continue
             except KeyboardInterrupt:
                 unknown.append(interrupted_before(inequalities[position:]))
                 break
-            for interval, stretches in zip(claimed.intervals, by_interval, strict=True):
-                place = next(
-                    position
-                    for position, outer in enumerate(intervals)
-                    if interval == outer
-                    or (interval.lower >= outer.lower and (outer.upper is None or interval.lower < outer.upper))
-                )
-                (failing if claimed.exact else unproved)[place] += [(stretch, claimed) for stretch in stretches]
+            else:
+                (failing if claimed.exact else unproved).extend((stretch, claimed) for stretch in stretches)
         return HoldingSet(intervals, failing, unproved, unknown, engine.limits)
 
     @cached_property
-    def held(self) -> list[list[Stretch]]:
-        """For each interval, the maximal stretches where no exact inequality fails, in increasing order."""
+    def held(self) -> list[Stretch]:
+        """The maximal stretches where no exact inequality fails, in the order of the intervals."""
         return self._outside(self.failing)
 
     @cached_property
-    def proved(self) -> list[list[Stretch]]:
-        """For each interval, the maximal stretches where all inequalities hold; empty lists if any case is unknown."""
-        if self.unknown:
-            return [[] for _ in self.intervals]
-        return self._outside([[*a, *b] for a, b in zip(self.failing, self.unproved, strict=True)])
+    def proved(self) -> list[Stretch]:
+        """The maximal stretches where all inequalities hold; empty if any case is unknown."""
+        return [] if self.unknown else self._outside([*self.failing, *self.unproved])
 
-    def _outside(self, failing: Failing) -> list[list[Stretch]]:
-        return [
-            uncovered_parts([stretch for stretch, _ in failures], interval, self.limits)
-            for failures, interval in zip(failing, self.intervals, strict=True)
-        ]
+    def _outside(self, failing: Failing) -> list[Stretch]:
+        return uncovered_parts([stretch for stretch, _ in failing], self.intervals, self.limits)
 
     @property
     def is_exact(self) -> bool:
         """Whether the claim is proved at every value in `held`, that is, wherever no exact inequality fails."""
-        return all(
-            len(one) == len(other)
-            and all(
-                not compare_cuts(a, c, self.limits) and not compare_cuts(b, d, self.limits)
-                for (a, b), (c, d) in zip(one, other, strict=True)
-            )
+        return len(self.held) == len(self.proved) and not any(
+            compare_cuts(a, b, self.limits)
             for one, other in zip(self.held, self.proved, strict=True)
+            for a, b in zip(one, other, strict=True)
         )
 
     @property
@@ -237,7 +145,7 @@ class HoldingSet:
     @property
     def unproved_rows(self) -> tuple[int, ...]:
         """The numbers of the cases with an inequality that fails somewhere and is not exact."""
-        return _rows(claimed for stretches in self.unproved for _, claimed in stretches)
+        return _rows(claimed for _, claimed in self.unproved)
 
     @property
     def preventing_rows(self) -> tuple[int, ...]:
@@ -246,22 +154,20 @@ class HoldingSet:
         If `held` is empty, they are the cases of one inequality that fails at all values. Without such an inequality,
         they are all cases that fail somewhere.
         """
-        every = [entry for failures in self.failing for entry in failures]
-        holds = next((stretches[0] for stretches in self.held if stretches), None)
-        if holds is not None:
-            return _rows(claimed for (_, upper), claimed in every if compare_cuts(upper, holds[0], self.limits) == 0)
+        if self.held:
+            least = self.held[0][0]
+            return _rows(claimed for (_, upper), claimed in self.failing if not compare_cuts(upper, least, self.limits))
         # One case that fails everywhere is the best explanation.
         alone = self.failing_alone
-        return _rows([alone] if alone is not None else (claimed for _, claimed in every))
+        return _rows([alone] if alone is not None else (claimed for _, claimed in self.failing))
 
     @cached_property
     def failing_alone(self) -> Inequality | None:
         """The first inequality that fails at all values, or None if each inequality holds at some value."""
-        for alone in dict.fromkeys(claimed for failures in self.failing for _, claimed in failures):
-            own = [[entry for entry in failures if entry[1] is alone] for failures in self.failing]
-            if not any(self._outside(own)):
-                return alone
-        return None
+        every = dict.fromkeys(claimed for _, claimed in self.failing)
+        return next(
+            (one for one in every if not self._outside([each for each in self.failing if each[1] is one])), None
+        )
 
 
 def solve_eps(claims: Claims, digits: int) -> EpsSolution:
@@ -276,32 +182,30 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
     intervals = claims.intervals
     about_products = any(claimed.variable is not Variable.EPS for claimed in claims.distinct)
     if about_products and proved_by_check(claims, range(1, len(claims.every) + 1), Fraction(1)):
-        spans = [span_between(*cuts(interval), digits, limits) for interval in intervals]
+        spans = [span_of(cuts(interval), digits, limits) for interval in intervals]
         return _answer(claims, digits, Status.SOLVED, spans)
     _require_single(claims)
     found = HoldingSet.from_inequalities(claims.distinct, intervals, claims.unknown, claims.question.engine)
     left = {number for cases in found.unknown for number in cases.rows} | {*found.unproved_rows}
-    exactly = not any(found.failing) and not found.is_interrupted
+    exactly = not found.failing and not found.is_interrupted
     if left and exactly and proved_by_check(claims, sorted(left), Fraction(1)):
-        found = replace(found, unknown=(), unproved=[[] for _ in intervals])
+        found = replace(found, unknown=(), unproved=())
     elif found.unknown and not found.is_interrupted:
         found = replace(found, unknown=_without_proved_far_away(claims, found.unknown, found.held, digits))
-    holds = [stretch for stretches in found.held for stretch in stretches]
-    proved = [stretch for stretches in found.proved for stretch in stretches]
     rows = found.preventing_rows
-    if holds and not found.is_exact:
+    if found.held and not found.is_exact:
         status = Status.UNDECIDED
         remark, rows = BELOW, found.unproved_rows
         if found.unknown:
             remark, rows = found.unknown[0].reason, found.unknown[0].rows
-    elif holds:
+    elif found.held:
         status, remark = Status.SOLVED, ""
     else:
         status = Status.NONE
         several = len(rows) > 1 and found.failing_alone is None
         remark = f"every {claims.question.word} holds at some eps, but at no eps do all of them hold" if several else ""
     try:
-        spans, proved_spans = ([span_between(a, b, digits, limits) for a, b in each] for each in (holds, proved))
+        spans, proved_spans = ([span_of(each, digits, limits) for each in some] for some in (found.held, found.proved))
     except LimitReached as stopped:
         status, remark, spans, proved_spans = Status.UNDECIDED, stopped.reason, [], []
     solved = status is Status.SOLVED
@@ -309,7 +213,7 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
     return replace(
         answer,
         proved=tuple(proved_spans) if status is Status.UNDECIDED else (),
-        everywhere=solved and not any(found.failing),
+        everywhere=solved and not found.failing,
         from_there_on=solved and _holds_from_least_on(found.held, intervals),
         interrupted=status is Status.UNDECIDED and found.is_interrupted,
     )
@@ -357,19 +261,17 @@ def _answer(
 
 
 def _without_proved_far_away(
-    claims: Claims, unknown: Sequence[UnknownCases], held: Sequence[Sequence[Stretch]], digits: int
+    claims: Claims, unknown: Sequence[UnknownCases], held: Sequence[Stretch], digits: int
 ) -> list[UnknownCases]:
     """Return `unknown` without the cases of `claims` that are proved at every eps in `held`.
 
-    For each interval of eps of the claim, `held` has the stretches on which no exact inequality fails. A case whose
-    distances are all integers is dropped if two things are true. The least probability is known exactly at each
-    distance from 1 to 6, and one proof covers all distances >= 7. For this proof, each stretch is enlarged to decimal
-    ends of `digits` digits.
+    `held` has the stretches on which no exact inequality fails. A case whose distances are all integers is dropped if
+    two things are true. The least probability is known exactly at each distance from 1 to 6, and one proof covers all
+    distances >= 7. For this proof, each stretch is enlarged to decimal ends of `digits` digits.
     """
     limits, engine = claims.question.program.limits, claims.question.engine
-    spans = [span_between(a, b, digits, limits) for stretches in held for a, b in stretches]
     ranges = []
-    for span in spans:
+    for span in (span_of(stretch, digits, limits) for stretch in held):
         high = "inf)" if span.end.high is None else f"{span.end.high}]"
         ranges.append(f"({span.start.low}, {high}" if not span.start.low else f"[{span.start.low}, {high}")
 
@@ -406,14 +308,10 @@ def _rows(of: Iterable[Inequality]) -> tuple[int, ...]:
     return tuple(sorted({number for claimed in of for number in claimed.rows}))
 
 
-def _holds_from_least_on(held: Sequence[list[Stretch]], intervals: Sequence[Interval]) -> bool:
+def _holds_from_least_on(held: Sequence[Stretch], intervals: Sequence[Interval]) -> bool:
     """True if the claim holds at every eps of the question above the least eps at which it holds.
 
-    For each of `intervals`, the eps of the question, `held` has the stretches where the claim holds; some stretch
-    exists.
+    `held` has the stretches of `intervals`, the eps of the question, where the claim holds; some stretch exists.
     """
-    remaining = [(stretches, cuts(interval)) for stretches, interval in zip(held, intervals, strict=True)]
-    while remaining and not remaining[0][0]:
-        del remaining[0]
-    (first, whole), *later = remaining
-    return len(first) == 1 and first[0][1] == whole[1] and all(held_on == [all_of_it] for held_on, all_of_it in later)
+    wholes = list(map(cuts, intervals))[-len(held) :]
+    return len(held) == len(wholes) and held[0][1] == wholes[0][1] and list(held[1:]) == wholes[1:]

@@ -15,7 +15,7 @@ from dipc.chain.event import GAMMA, EventTemplate
 from dipc.claims.claim import Claim, intervals_text
 from dipc.claims.given import Cell, CellPool
 from dipc.claims.table import Row, Table
-from dipc.decide.crossings import fails_next_to_zero
+from dipc.decide.crossings import fails_next_to_zero, span_of
 from dipc.decide.obligation import Obligation, Verdict
 from dipc.decide.obligation import slack as slack_of
 from dipc.frozen import frozen
@@ -32,7 +32,7 @@ from dipc.inverse.question import (
     claims_of,
     holds_around,
 )
-from dipc.inverse.solve_eps import HoldingSet, span_between
+from dipc.inverse.solve_eps import HoldingSet
 from dipc.measure.measure import Bound, Share
 from dipc.program.inputs import parse_inputs, table_of
 from dipc.program.nearness import Nearness
@@ -389,16 +389,16 @@ def _in_products(question: Question, at_zero: Claims, digits: int) -> GammaSolut
     if claims.unknown or len(moving) < len(claims.distinct):
         return None
     found = HoldingSet.from_inequalities(moving, [Interval.POSITIVE], (), question.engine)
-    held, proved = found.held[0], found.proved[0]
-    rows = tuple(sorted({n for _, claimed in found.failing[0] for n in claimed.rows}))
+    held, proved = found.held, found.proved
+    rows = tuple(sorted({n for _, claimed in found.failing for n in claimed.rows}))
     if not proved:
         if not held and not found.unknown:
             remark = "the claim fails for every k, with gamma = k/eps"
             return _answer(question, at_zero, digits, Status.NONE, rows, remark)
         return None
     # Pr never decreases as gamma grows, so a claim that holds with some k holds with every larger one.
-    cuts = held[-1][0], proved[-1][0]
-    lower, upper = (span_between(cut, held[-1][1], digits, found.limits).start for cut in cuts)
+    starts = held[-1][0], proved[-1][0]
+    lower, upper = (span_of((start, held[-1][1]), digits, found.limits).start for start in starts)
     assert upper.high is not None
     if (lower.low, lower.high) != (upper.low, upper.high):
         return None

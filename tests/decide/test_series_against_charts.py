@@ -86,12 +86,8 @@ def compare(obligation: Obligation, engine: Engine, counts: Counter[str]) -> Non
     assert any(eps in interval for interval in obligation.intervals)
     assert sign_at(slack(form.value, obligation.beta, eps)[0], eps, limits) < 0
     try:
-        stretches = [
-            stretch
-            for interval in obligation.intervals
-            for stretch in crossings.failing_stretches(obligation, interval, bounds, limits)
-        ]
-        failing = crossings.failing_between(stretches, DIGITS, limits)
+        stretches = crossings.failing_stretches(obligation, bounds, limits)
+        failing = [crossings.span_of(each, DIGITS, limits) for each in stretches]
     except Undecided:
         counts["failing set: open"] += 1
         return
