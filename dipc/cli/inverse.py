@@ -17,7 +17,7 @@ from dipc.cli.terminal import ExitCode
 from dipc.inverse.question import DIGITS, Wanted
 from dipc.inverse.question import read_question as question_of
 from dipc.inverse.solve import release_intervals, solve_question
-from dipc.inverse.solve_constant import ConstantGrid, solve_constant
+from dipc.inverse.solve_constant import read_grid, solve_constant
 from dipc.inverse.tighten import tightest
 from dipc.inverse.tune import tune_options
 from dipc.outcome import solve as solutions
@@ -275,9 +275,8 @@ def solve(**given: Any) -> ExitCode:
     options = replace(asked.options, progress=progress)
     if wanted not in (*Wanted, "error"):
         with progress:
-            grid = ConstantGrid.parse(wanted, program)
-            progress.stage(f"solving {program.name} for {grid if isinstance(grid, str) else grid.name}")
-            values = solve_constant(program, asked.table, grid, options)
+            progress.stage(f"solving {program.name} for {read_grid(wanted, program)[0]}")
+            values = solve_constant(program, asked.table, wanted, options)
         return output.deliver(
             solutions.constant_outcome(values, str(asked.program_path)), partial(asked.command, "solve")
         )

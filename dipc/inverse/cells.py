@@ -204,7 +204,6 @@ class Thresholds:
         )
 
     def guess(self, rates: Rates) -> Fraction:
-        """Return an approximation of the least threshold beyond which every inequality holds with these `rates`."""
         numbers = self._chosen or range(len(self._posed))
         return max(self._begin(number, self._form(number, rates), _ONE) for number in numbers)
 
@@ -213,16 +212,10 @@ class Thresholds:
         self._chosen |= {number for number, begin in enumerate(begins) if begin >= max(begins) * _LIKELY}
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:
-        """Return a number that is at most the threshold t, for all vectors of rates in a set.
-
-        The set has the vectors with entries s_i·`rates`[i], where the vector s is one of `shares` or lies between them,
-        as `ThresholdBounds` defines it. For each inequality, only the rates of its own noises matter. If `enough` is
-        given, the search ends once the bound reaches `enough`.
-        """
         best = _ZERO
         for number in sorted(range(len(self._posed)), key=lambda number: -self._last.get(number, _MOST))[:_TRIED]:
-            drawn = self._drawn[number]
-            least = min(prod((share[index] for index in drawn), start=_ONE) for share in shares)
+            # Only the rates of the inequality's own noises matter.
+            least = min(prod((share[index] for index in self._drawn[number]), start=_ONE) for share in shares)
             if least < _FAR:
                 continue
             # A slightly greater factor is almost as good, and has fewer digits.

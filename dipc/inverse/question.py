@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import field, replace
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn, Self
 
 from dipc.above import above
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of
@@ -23,6 +23,7 @@ from dipc.claims.claim import (
     GivenValue,
     claim_expression,
     claimed_intervals,
+    intervals_text,
     is_free,
     resolve_claim,
 )
@@ -791,6 +792,28 @@ class Solution(Record):
     warnings: tuple[Diagnostic, ...] = field(default=(), kw_only=True)
     interrupted: bool = field(default=False, kw_only=True)
 
+    @classmethod
+    def from_claims(
+        cls, claims: Claims, digits: int, status: Status, rows: tuple[int, ...], remark: str, /, **others: Any
+    ) -> Self:
+        """Return the solution for the question of `claims`, with their scopes unless there is proved to be no solution.
+
+        `digits`, `status`, `rows` and `remark` become fields of the solution. `others` are fields that only this kind
+        of answer has, or `question` or `scopes` in place of those of `claims`.
+        """
+        if "scopes" not in others:
+            others["scopes"] = {} if status is Status.NONE else claims.scopes()
+        others.setdefault("question", claims.question)
+        return cls(
+            undecided_row=claims.undecided_row,
+            eps=intervals_text(claims.intervals),
+            digits=digits,
+            status=status,
+            rows=rows,
+            remark=remark,
+            **others,
+        )
+
     def __str__(self) -> str:
         text: str = above("solution").headline(self)
         return text
@@ -853,9 +876,9 @@ class EpsSolution(Solution):
     wanted: ClassVar[Wanted] = Wanted.EPS
 
     holds: tuple[EpsSpan, ...]
-    proved: tuple[EpsSpan, ...]
     everywhere: bool
     from_there_on: bool
+    proved: tuple[EpsSpan, ...] = ()
 
     @property
     def least(self) -> EndPoint | None:

@@ -67,7 +67,7 @@ from dipc.inverse.question import (
     read_question,
     with_typed_scopes,
 )
-from dipc.inverse.solve_constant import ConstantGrid, ConstantSolution, solve_constant
+from dipc.inverse.solve_constant import ConstantSolution, solve_constant
 from dipc.inverse.solve_eps import BELOW, HoldingSet, solve_at_its_eps, solve_eps
 from dipc.inverse.solve_gamma import GREATEST_EVERYWHERE, LeastNumber, solve_gamma
 from dipc.measure.measure import Bound, EnclosedForm
@@ -355,28 +355,24 @@ def _answer(
         cell = product[0] / (first.upper or first.lower), product[1] / first.lower
         if not first.is_point:
             cell = decimal_hull(cell, digits)
-    return AlphaSolution(
-        question=claims.question,
-        undecided_row=claims.undecided_row,
-        eps=intervals_text(claims.intervals),
-        digits=digits,
-        status=status,
-        rows=rows,
-        remark=remark,
+    return AlphaSolution.from_claims(
+        claims,
+        digits,
+        status,
+        rows,
+        remark,
         value=None,
         claims=claims.cases - claims.vacuous,
         product=product,
         holds=holds,
         cell=cell,
-        scopes={} if status is Status.NONE else claims.scopes(),
         interrupted=remark == INTERRUPTED,
     )
 
 
-@frozen(eq=False)
-class _Envelope:
-    text: str
-    pieces: tuple[EnvelopePiece, ...]
+#: The least beta as one text, or "", and its pieces.
+_Envelope = tuple[str, Sequence[EnvelopePiece]]
+_NOTHING: _Envelope = ("", ())
 
 
 def solve_beta(claims: Claims, digits: int) -> BetaSolution:
@@ -404,37 +400,34 @@ def solve_beta(claims: Claims, digits: int) -> BetaSolution:
                 if any(claimed.power for claimed in inequalities):
                     pieces.append(_union(inequalities, question, digits))
                     continue
-                if any(isinstance(claimed.bound, EnclosedForm) for claimed in inequalities):
-                    if around is not None:
-                        pieces += _at_irrational_eps(inequalities, (), question, digits).pieces
-                        continue
-                    without = _without_form(inequalities, intervals, variable, digits, question.engine)
-                    texts.append(without.text)
-                    pieces += without.pieces
-                    continue
-                envelope = _envelope(inequalities, intervals, variable, digits, question.program.limits)
+                text, found = _NOTHING
+                without_form = any(isinstance(claimed.bound, EnclosedForm) for claimed in inequalities)
+                if not without_form:
+                    text, found = _envelope(inequalities, intervals, variable, digits, question.program.limits)
+                elif around is None:
+                    text, found = _without_form(inequalities, intervals, variable, digits, question.engine)
                 if around is not None:
-                    envelope = _at_irrational_eps(inequalities, envelope.pieces, question, digits)
+                    text, found = _at_irrational_eps(inequalities, found, question, digits)
             except Undecided as undecided:
                 unknown.append(
                     UnknownCases(undecided.reason, tuple(n for claimed in inequalities for n in claimed.rows))
                 )
                 continue
-            texts.append(envelope.text)
-            pieces += envelope.pieces
+            if around is None or not without_form:
+                texts.append(text)
+            pieces += found
     bounds = [piece for piece in pieces if not piece.exact]
     rows = {number for piece in bounds or pieces for number in piece.rows}
     remark = "only an upper bound of 1 - Pr is known" if bounds else ""
-    return BetaSolution(
-        question=question,
-        undecided_row=claims.undecided_row,
-        eps=intervals_text(claims.intervals),
-        digits=digits,
-        status=Status.UNDECIDED if unknown or bounds else Status.SOLVED,
-        rows=unknown[0].rows if unknown else tuple(sorted(rows)),
-        remark=unknown[0].reason if unknown else remark,
+    return BetaSolution.from_claims(
+        claims,
+        digits,
+        Status.UNDECIDED if unknown or bounds else Status.SOLVED,
+        unknown[0].rows if unknown else tuple(sorted(rows)),
+        unknown[0].reason if unknown else remark,
         beta=texts[0] if len(texts) == 1 else "",
         pieces=tuple(pieces),
+        scopes={},
     )
 
 
@@ -466,7 +459,7 @@ def _without_form(
             (claimed,) = highest
         span = span_of(cuts(interval), digits, engine.limits)
         pieces.append(EnvelopePiece(span, text, claimed.rows, value, variable, claimed.exact))
-    return _Envelope(text, tuple(pieces))
+    return text, pieces
 
 
 def _at_irrational_eps(
@@ -496,7 +489,7 @@ def _at_irrational_eps(
     text = pieces[0].beta if len(pieces) == 1 else ""
     assert interval.upper is not None
     start = EndPoint(interval.lower, interval.upper, included=True)
-    return _Envelope(text, (EnvelopePiece(EpsSpan(start, start), text, claimed.rows, value, exact=claimed.exact),))
+    return text, [EnvelopePiece(EpsSpan(start, start), text, claimed.rows, value, exact=claimed.exact)]
 
 
 def _greatest(
@@ -589,7 +582,7 @@ def _envelope(
             value = _value(*fraction, interval.lower, digits, limits) if interval.is_point else None
             span = span_of(cuts(interval), digits, limits)
             pieces.append(EnvelopePiece(span, text, only.rows, value, variable, only.exact))
-        return _Envelope(text, tuple(pieces))
+        return text, pieces
     try:
         envelope = _maximum(highest)
         text = str(envelope)
@@ -599,7 +592,7 @@ def _envelope(
     except TooLarge:
         reason = f"{len(highest)} rows need the largest beta, each at other values of eps: too many to put in order"
         raise LimitReached(None, reason) from None
-    return _Envelope(text, tuple(split))
+    return text, split
 
 
 def _undominated(
@@ -674,7 +667,7 @@ def solve(
     options = Options(**given)
     program = as_program(program, options.limits, options.eps)
     if " in " in wanted or wanted in program.constants:
-        values = solve_constant(program, table, ConstantGrid.parse(wanted, program), options)
+        values = solve_constant(program, table, wanted, options)
         if values.interrupted:
             raise Stopped(values)
         return values

@@ -64,34 +64,23 @@ from dipc.text.printer import print_program
 _MOST, _MOST_POWER, DIGITS = 10_000, 12, 10
 
 
-@frozen
-class ConstantGrid:
-    """The values of the constant `name` for which a claim is to be decided, in increasing order."""
+def read_grid(text: str, program: Program) -> tuple[str, tuple[Fraction, ...]]:
+    """Parse a `text` such as "T in 1..100", "T in 0..2 by 1/4", "T in {1/2, 3}", or the name of a constant alone.
 
-    name: str
-    values: tuple[Fraction, ...]
-
-    @staticmethod
-    def parse(text: str, program: Program) -> ConstantGrid | str:
-        """Parse a `text` such as "T in 1..100", "T in 0..2 by 1/4", "T in {1/2, 3}", or the name of a constant alone.
-
-        The constant is one of `program`. Raises DiagnosticError for any other text.
-        """
-        name, given, rest = (piece.strip() for piece in text.partition(" in"))
-        if name not in program.constants:
-            known = ", ".join(program.constants) or "none"
-            notes = (f"the constants are {known}", "or ask for eps, alpha, beta, gamma or error")
-            raise bad_input("E1025", f"it is not possible to solve for `{name}`", *notes)
-        if not given:
-            return name
-        values = _values(rest)
-        if not values:
-            message = f"`--for {name}` does not say which values of `{name}` to look at"
-            known_forms = [
-                f'write for example --for "{name} in {some}"' for some in ("1..100", "0..2 by 1/4", "{1, 2}")
-            ]
-            raise bad_input("E1029", message, *known_forms)
-        return ConstantGrid(name, values)
+    Return (name of the constant, its values in increasing order, none for a name alone). The constant is one of
+    `program`. Raises DiagnosticError for any other text.
+    """
+    name, given, rest = (piece.strip() for piece in text.partition(" in"))
+    if name not in program.constants:
+        known = ", ".join(program.constants) or "none"
+        notes = (f"the constants are {known}", "or ask for eps, alpha, beta, gamma or error")
+        raise bad_input("E1025", f"it is not possible to solve for `{name}`", *notes)
+    values = _values(rest)
+    if given and not values:
+        message = f"`--for {name}` does not say which values of `{name}` to look at"
+        known_forms = [f'write for example --for "{name} in {some}"' for some in ("1..100", "0..2 by 1/4", "{1, 2}")]
+        raise bad_input("E1029", message, *known_forms)
+    return name, values
 
 
 def _values(text: str) -> tuple[Fraction, ...]:
@@ -262,28 +251,27 @@ class _Decided:
         return ConstantSolution(*about, interrupted, edge, reason)
 
 
-def solve_constant(
-    program: Program, table: TableGiven | None, wanted: ConstantGrid | str, options: Options
-) -> ConstantSolution:
+def solve_constant(program: Program, table: TableGiven | None, wanted: str, options: Options) -> ConstantSolution:
     """Decide the claim for each value of a grid, or find a value of a constant at which its verdict changes.
 
-    `wanted` is the grid, or the name of a constant of `program`: then the result has two neighboring decimals (`edge`),
-    one with a proved and one with a refuted claim. Only positive values are tried. The inputs are those of `table`, or
-    of `options` without a table. The claim is about privacy if `options` have `adjacent`. On Ctrl-C the result has the
-    verdicts so far. Raises DiagnosticError if the program or claim is invalid for all values.
+    `wanted` names a constant of `program`, and may give the grid, as `read_grid` reads it. Without a grid the result
+    has two neighboring decimals (`edge`), one with a proved and one with a refuted claim. Only positive values are then
+    tried. The inputs are those of `table`, or of `options` without a table. The claim is about privacy if `options`
+    have `adjacent`. On Ctrl-C the result has the verdicts so far. Raises DiagnosticError if the program or claim is
+    invalid for all values.
     """
-    name = wanted if isinstance(wanted, str) else wanted.name
+    name, grid = read_grid(wanted, program)
     decided = _Decided(program, table, name, options)
     edge, reason, interrupted = None, "", False
     try:
-        if isinstance(wanted, str):
+        if not grid:
             monotone = _is_monotone(program, name, options) or is_threshold(program, table, name, options)
             edge = _edge(decided, options.digits or DIGITS, monotone=monotone)
         else:
-            for number, value in enumerate(wanted.values):
+            for number, value in enumerate(grid):
                 decided.verdict(value)
                 if options.progress is not None:
-                    options.progress(number + 1, len(wanted.values))
+                    options.progress(number + 1, len(grid))
     except Undecided as undecided:
         reason = undecided.reason
     except KeyboardInterrupt:

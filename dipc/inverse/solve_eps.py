@@ -8,7 +8,6 @@ from fractions import Fraction
 from functools import cached_property, cmp_to_key
 
 from dipc.algebra.limits import LimitReached, Limits, Undecided
-from dipc.claims.claim import intervals_text
 from dipc.decide.crossings import Stretch, compare_cuts, cuts, span_of
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import EndPoint, EpsSpan, Verdict
@@ -183,7 +182,9 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
     about_products = any(claimed.variable is not Variable.EPS for claimed in claims.distinct)
     if about_products and proved_by_check(claims, range(1, len(claims.every) + 1), Fraction(1)):
         spans = [span_of(cuts(interval), digits, limits) for interval in intervals]
-        return _answer(claims, digits, Status.SOLVED, spans)
+        return EpsSolution.from_claims(
+            claims, digits, Status.SOLVED, (), "", holds=tuple(spans), everywhere=True, from_there_on=True
+        )
     _require_single(claims)
     found = HoldingSet.from_inequalities(claims.distinct, intervals, claims.unknown, claims.question.engine)
     left = {number for cases in found.unknown for number in cases.rows} | {*found.unproved_rows}
@@ -209,13 +210,18 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
     except LimitReached as stopped:
         status, remark, spans, proved_spans = Status.UNDECIDED, stopped.reason, [], []
     solved = status is Status.SOLVED
-    answer = _answer(claims, digits, status, spans, rows, remark)
-    return replace(
-        answer,
+    return EpsSolution.from_claims(
+        claims,
+        digits,
+        status,
+        rows,
+        remark,
+        holds=tuple(spans),
         proved=tuple(proved_spans) if status is Status.UNDECIDED else (),
         everywhere=solved and not found.failing,
         from_there_on=solved and _holds_from_least_on(found.held, intervals),
         interrupted=status is Status.UNDECIDED and found.is_interrupted,
+        scopes=claims.scopes(),
     )
 
 
@@ -231,33 +237,19 @@ def solve_at_its_eps(claims: Claims, digits: int) -> EpsSolution:
     end = EndPoint(around.lower, around.upper, included=True)
     spans = () if verdict is Verdict.INACCURATE else (EpsSpan(end, end),)
     status = {Verdict.ACCURATE: Status.SOLVED, Verdict.INACCURATE: Status.NONE, Verdict.UNDECIDED: Status.UNDECIDED}
-    answer = _answer(claims, digits, status[verdict], spans, rows, reason)
-    return replace(answer, eps=claims.question.written_eps or answer.eps)
-
-
-def _answer(
-    claims: Claims, digits: int, status: Status, holds: Sequence[EpsSpan], rows: tuple[int, ...] = (), remark: str = ""
-) -> EpsSolution:
-    """Return the solution in which the claim of `claims` holds at the eps in `holds`.
-
-    If `status` is solved, the solution says that the claim holds at all eps of the question. `rows`, `remark` and
-    `digits` become fields of the solution.
-    """
-    everywhere = status is Status.SOLVED
-    return EpsSolution(
-        question=claims.question,
-        undecided_row=claims.undecided_row,
-        eps=intervals_text(claims.intervals),
-        digits=digits,
-        status=status,
-        rows=rows,
-        remark=remark,
-        holds=tuple(holds),
-        proved=(),
-        everywhere=everywhere,
-        from_there_on=everywhere,
+    holds = verdict is Verdict.ACCURATE
+    answer = EpsSolution.from_claims(
+        claims,
+        digits,
+        status[verdict],
+        rows,
+        reason,
+        holds=spans,
+        everywhere=holds,
+        from_there_on=holds,
         scopes=claims.scopes(),
     )
+    return replace(answer, eps=claims.question.written_eps or answer.eps)
 
 
 def _without_proved_far_away(

@@ -90,10 +90,8 @@ def _refuse_dependence(question: Question, claim: Claim) -> None:
             raise expression.error("E1022", message, expression.tree, "", why)
 
 
-@dataclass(slots=True, eq=False)
-class _Claimed:
-    row: Row
-    beta: BetaForm
+#: A row of a table, with the beta of its claim.
+_Claimed = tuple[Row, BetaForm]
 
 
 class _Search:
@@ -109,7 +107,7 @@ class _Search:
         self._limits: Limits = question.program.limits
         self._probabilities: Probabilities = question.program.probabilities()
         self._pool = CellPool()
-        self._open = [_Claimed(row, t.beta) for row in table.rows if not (t := claim.terms(row)).vacuous]
+        self._open = [(row, t.beta) for row in table.rows if not (t := claim.terms(row)).vacuous]
         self._failing: _Claimed | None = None
         self._too_small: Fraction | None = None
         self._enough: Fraction | None = None
@@ -124,8 +122,10 @@ class _Search:
         if hopeless is not None:
             return hopeless
         low, high = neighboring_powers(self._all_hold, GREATEST_POWER, "gamma")
-        in_steps = all(isinstance(course_of(self._probabilities, claimed.row), StepCourse) for claimed in self._open)
-        exact = self._on_steps(low, high) if in_steps else self._at_jump(low, high)
+        courses = [course_of(self._probabilities, row) for row, _ in self._open]
+        known = [course for course in courses if course is not None]
+        in_steps = len(known) == len(courses) and all(course.steps for course in known)
+        exact = self._on_steps(known, low, high) if in_steps else self._at_jump(courses, low, high)
         if exact is None:
             low, high = narrow(self._all_hold, low, high, self._digits)
             exact = high if self._is_least(high) else None
@@ -157,10 +157,11 @@ class _Search:
     def _holds_with(self, claimed: _Claimed, bound: Bound) -> bool:
         if self._question.ends:
             return self._holds_up_to_irrational_ends(claimed, bound)
-        return self._question.engine.holds(Obligation(bound, claimed.beta, self._claim.intervals))
+        return self._question.engine.holds(Obligation(bound, claimed[1], self._claim.intervals))
 
     def _holds_up_to_irrational_ends(self, claimed: _Claimed, bound: Bound) -> bool:
         engine, is_around = self._question.engine, self._question.around is not None
+        row, own_beta = claimed
 
         def holds_with(beta: BetaForm) -> bool:
             obligation = Obligation(bound, beta, self._claim.intervals)
@@ -168,11 +169,11 @@ class _Search:
 
         known: bool | None = None
         with suppress(Undecided):
-            known = holds_with(claimed.beta)
+            known = holds_with(own_beta)
         if known or (known is False and is_around):
             return known
         with suppress(Undecided):
-            if self._touching is not None and holds_with(self._touching.terms(claimed.row).beta):
+            if self._touching is not None and holds_with(self._touching.terms(row).beta):
                 return True
         if known is None:
             raise Undecided(NEAR_A_TIE)
@@ -184,32 +185,35 @@ class _Search:
         return None if touching is None else touching.with_claim(gamma=0).claim()
 
     def _bound(self, claimed: _Claimed, gamma: Fraction | None) -> Bound:
-        outputs = claimed.row.outputs
+        row, _ = claimed
+        outputs = row.outputs
         if gamma is None:
             core = self._question.program.core
             outputs = tuple(
                 None if core.slots[slot].is_symbolic else cell for slot, cell in zip(core.outputs, outputs, strict=True)
             )
-        return self._probabilities.bound(claimed.row.inputs, outputs, self._pool.cell(gamma or Fraction(0)))
+        return self._probabilities.bound(row.inputs, outputs, self._pool.cell(gamma or Fraction(0)))
 
     # --- where there is none ------------------------------------------------------------------------
 
     def hopeless(self) -> GammaSolution | None:
         """Return the answer that no gamma is enough, if some row is found to fail with every gamma; else None."""
         for claimed in self._open:
-            largest = largest_distance(self._probabilities, claimed.row)
+            row, _ = claimed
+            largest = largest_distance(self._probabilities, row)
             if not self._holds(claimed, largest):
                 remark = "it fails even where real and int outputs may be off by any amount"
                 if largest is not None:
                     remark = f"it fails even with gamma = {largest}, and no answer is further off than that"
-                return self.answer(Status.NONE, None, (claimed.row.number,), remark)
+                return self.answer(Status.NONE, None, (row.number,), remark)
         if self._claim.intervals[0].lower > 0:
             return None
         for claimed in self._open:
-            settled = gamma_settled_at_zero(self._probabilities, claimed.row)
+            row, _ = claimed
+            settled = gamma_settled_at_zero(self._probabilities, row)
             if settled is not None and self._fails_at_zero(claimed, settled):
                 remark = "as eps tends to 0, the probability of a right answer falls below 1 - beta, whatever gamma is"
-                return self.answer(Status.NONE, None, (claimed.row.number,), remark)
+                return self.answer(Status.NONE, None, (row.number,), remark)
         return None
 
     def _fails_at_zero(self, claimed: _Claimed, gamma: Fraction) -> bool:
@@ -217,51 +221,52 @@ class _Search:
 
         Pr is the probability of the right answers of the row `claimed` with this `gamma`.
         """
-        cell = claimed.beta.cells(self._claim.intervals[0], self._limits)[0]
+        _, beta = claimed
+        cell = beta.cells(self._claim.intervals[0], self._limits)[0]
         bound = self._bound(claimed, gamma)
         if bound.is_without_form:
             near = (Interval(Fraction(0), _TINY, False, False),)
-            return fails_next_to_zero(Obligation(bound, claimed.beta, near), self._probabilities.measurer, self._limits)
+            return fails_next_to_zero(Obligation(bound, beta, near), self._probabilities.measurer, self._limits)
         probability = self._probabilities.measurer.measure(bound).value
-        limit = limit_at_zero(*slack_of(probability, claimed.beta, cell.sample), self._limits)
+        limit = limit_at_zero(*slack_of(probability, beta, cell.sample), self._limits)
         return limit is Infinite.MINUS or (isinstance(limit, Fraction) and limit < 0)
 
     # --- numbers -----------------------------------------------------------------------------------
 
-    def _on_steps(self, low: Fraction, high: Fraction) -> Fraction:
+    def _on_steps(self, courses: Sequence[Course], low: Fraction, high: Fraction) -> Fraction:
         """Return the exact least gamma with which all rows hold, if each row's probability is a step function of gamma.
 
-        A row's probability is that of an output within gamma of the right answer. With the gamma `low` some row fails,
-        and with `high` all rows hold.
+        A row's probability is that of an output within gamma of the right answer; `courses` say how it depends on
+        gamma, for each open row. With the gamma `low` some row fails, and with `high` all rows hold.
         """
-        courses = [course_of(self._probabilities, claimed.row) for claimed in self._open]
-        steps = [course for course in courses if isinstance(course, StepCourse)]
-        if any(course.integers for course in steps):
+        if any(course.integers for course in courses):
             below, above = bisect(lambda number: self._all_hold(Fraction(number)), int(low), -int(-high // 1))
             low, high = max(low, Fraction(below)), Fraction(above)
-        jumps = sorted({jump for course in steps for jump in course.jumps if low < jump <= high} | {high})
-        return jumps[bisect(lambda position: self._all_hold(jumps[position]), -1, len(jumps) - 1)[1]]
+        return self._least_among({jump for course in courses for jump in course.jumps if low < jump <= high}, high)
 
-    def _at_jump(self, low: Fraction, high: Fraction) -> Fraction | None:
+    def _at_jump(self, courses: Sequence[Course | None], low: Fraction, high: Fraction) -> Fraction | None:
         """Return a gamma if it is proved to be the least one, and some row's probability jumps there; else None.
 
-        A row's probability is that of an output within gamma of the right answer. If an output without noise has the
-        distance d from the right answer, the probability jumps at gamma = d. With the gamma `low` some row fails, and
-        with `high` all rows hold.
+        A row's probability is that of an output within gamma of the right answer; `courses` say how it depends on
+        gamma, for each open row. With the gamma `low` some row fails, and with `high` all rows hold.
         """
         open_, worst = self._open, self._failing
-        courses = [course_of(self._probabilities, claimed.row) for claimed in open_]
         jumps = {jump for course in courses if course is not None for jump in course.jumps if low < jump <= high}
         if not jumps:
             return None
-        among = sorted(jumps | {high})
-        gamma = among[bisect(lambda position: self._all_hold(among[position]), -1, len(among) - 1)[1]]
+        gamma = self._least_among(jumps, high)
         for claimed, course in zip(open_, courses, strict=True):
-            if isinstance(course, SmoothCourse) and gamma in course.jumps and not self._holds_before(claimed, gamma):
+            if course is None or course.steps:
+                continue
+            if gamma in course.jumps and not self._holds_before(claimed, gamma):
                 self._failing = claimed
                 return gamma
         self._open, self._failing = open_, worst
         return None
+
+    def _least_among(self, gammas: set[Fraction], high: Fraction) -> Fraction:
+        among = sorted(gammas | {high})
+        return among[bisect(lambda position: self._all_hold(among[position]), -1, len(among) - 1)[1]]
 
     def _holds_before(self, claimed: _Claimed, gamma: Fraction) -> bool:
         """True if the limit of Pr from below at this `gamma` is at least 1 - beta at all eps for the row `claimed`.
@@ -270,11 +275,11 @@ class _Search:
         is then the probability of the exits whose outputs without noise are nearer than gamma. If the result is False,
         every smaller gamma fails, since Pr never decreases as gamma grows.
         """
-        reals, answers = _numbers(self._probabilities.program, claimed.row)
-        values = {**reals, **answers, GAMMA: gamma}
+        row, _ = claimed
+        values = {**_numbers(self._probabilities.program, row), GAMMA: gamma}
         nearer = [
             Share(weight, tuple([component.event(values) for component in event.components]))
-            for event, weight in self._probabilities.exits(claimed.row.inputs, claimed.row.outputs)
+            for event, weight in self._probabilities.exits(row.inputs, row.outputs)
             if event.guards_hold(values) and gamma not in _gaps_without_noise(event, values)
         ]
         return self._holds_with(claimed, Bound(tuple(nearer)))
@@ -285,17 +290,17 @@ class _Search:
         The proof: for some row, the probability of an output within gamma of the right answer is exactly 1 - beta at
         some eps, and is strictly smaller for each smaller gamma.
         """
-        for claimed in self._open:
-            course = course_of(self._probabilities, claimed.row)
-            bound = self._bound(claimed, gamma)
+        for row, beta in self._open:
+            course = course_of(self._probabilities, row)
+            bound = self._bound((row, beta), gamma)
             # An enclosure cannot show equality.
-            if not isinstance(course, SmoothCourse) or not course.grows or bound.is_without_form:
+            if course is None or not course.grows or bound.is_without_form:
                 continue
             now, then = self._pool.cell(gamma), self._pool.cell(gamma + 1)
-            if not grows_up_to(self._probabilities, claimed.row, now, then):
+            if not grows_up_to(self._probabilities, row, now, then):
                 continue
             probability = self._probabilities.measurer.measure(bound)
-            if any(self._touches(probability, claimed.beta, interval) for interval in self._claim.intervals):
+            if any(self._touches(probability, beta, interval) for interval in self._claim.intervals):
                 return True
         return False
 
@@ -313,7 +318,7 @@ class _Search:
     # --- answers -----------------------------------------------------------------------------------
 
     def worst_rows(self) -> tuple[int, ...]:
-        return () if self._failing is None else (self._failing.row.number,)
+        return () if self._failing is None else (self._failing[0].number,)
 
     def so_far(self) -> str:
         above = [] if self._too_small is None else [f"more than {decimal(self._too_small)}"]
@@ -353,37 +358,51 @@ def solve_gamma_everywhere(question: Question, digits: int) -> GammaSolution:
     """
     at_zero = claims_of(question.with_claim(gamma=0))
     known, rows, reason = all_hold(at_zero)
+
+    def answer(
+        status: Status,
+        rows: tuple[int, ...],
+        remark: str,
+        value: Enclosure | None = None,
+        product: Enclosure | None = None,
+    ) -> GammaSolution:
+        about = at_zero, digits, status, rows, remark
+        return GammaSolution.from_claims(*about, question=question, value=value, product=product)
+
     if known is Verdict.ACCURATE:
         nothing = "" if at_zero.cases > at_zero.vacuous else f"every {question.word} is vacuous"
-        return _answer(question, at_zero, digits, Status.SOLVED, (), nothing, (_ZERO, _ZERO))
+        return answer(Status.SOLVED, (), nothing, (_ZERO, _ZERO))
     core = question.program.core
     if core.has_product_distance and core.has_finite_outputs:
         if known is Verdict.INACCURATE:
             remark = "the outputs are finite, so gamma makes no difference"
-            return _answer(question, at_zero, digits, Status.NONE, rows, remark)
-        return _answer(question, at_zero, digits, Status.UNDECIDED, rows, reason)
-    for find in (_in_products, _failing_input):
-        found = find(question, at_zero, digits)
-        if found is not None:
-            return found
+            return answer(Status.NONE, rows, remark)
+        return answer(Status.UNDECIDED, rows, reason)
+    in_products = None if at_zero.at_distance else _in_products(question, at_zero, digits)
+    if in_products is not None:
+        return answer(*in_products)
+    failing = _failing_input(question, digits)
+    if failing is not None:
+        return answer(Status.NONE, *failing)
     if not at_zero.at_one_eps:
         wanted = "give one eps, such as --eps 1: the least gamma is then found as a number"
         remark = f"{reason or 'it fails with gamma = 0'}; {wanted}"
-        return _answer(question, at_zero, digits, Status.UNDECIDED, rows, remark)
+        return answer(Status.UNDECIDED, rows, remark)
     refuted = _ZERO if known is Verdict.INACCURATE else None
     ints = core.has_product_distance and not core.has_real_outputs
     search = LeastNumber("gamma", lambda gamma: claims_of(question.with_claim(gamma=gamma)), rows, refuted, ints)
-    return _answer(question, at_zero, digits, *search.enclose(digits))
+    return answer(*search.enclose(digits))
 
 
-def _in_products(question: Question, at_zero: Claims, digits: int) -> GammaSolution | None:
-    """Return the solution "gamma = k/eps" with the least k, found from the claim about every gamma.
+def _in_products(
+    question: Question, at_zero: Claims, digits: int
+) -> tuple[Status, tuple[int, ...], str, Enclosure | None, Enclosure | None] | None:
+    """Find the least k with which the claim holds for gamma = k/eps, from the claim about every gamma.
 
-    The result is None if the least gamma is not of this form. If the claim fails for every k, the solution says that
-    there is no gamma. `at_zero` are the claims of `question` with gamma = 0. Numbers have `digits` digits.
+    Return (status, numbers of the cases that fail, remark, the least gamma if there is one for every eps, k); both
+    numbers are enclosed to `digits` digits. If the claim fails for every k, the status is "none". The result is None if
+    the least gamma is not of this form. `at_zero` are the claims of `question` with gamma = 0.
     """
-    if at_zero.at_distance:
-        return None
     claims = claims_of(question.with_claim(gamma="free"))
     moving = [claimed for claimed in claims.distinct if claimed.variable is Variable.GAMMA_EPS]
     if claims.unknown or len(moving) < len(claims.distinct):
@@ -393,8 +412,7 @@ def _in_products(question: Question, at_zero: Claims, digits: int) -> GammaSolut
     rows = tuple(sorted({n for _, claimed in found.failing for n in claimed.rows}))
     if not proved:
         if not held and not found.unknown:
-            remark = "the claim fails for every k, with gamma = k/eps"
-            return _answer(question, at_zero, digits, Status.NONE, rows, remark)
+            return Status.NONE, rows, "the claim fails for every k, with gamma = k/eps", None, None
         return None
     # Pr never decreases as gamma grows, so a claim that holds with some k holds with every larger one.
     starts = held[-1][0], proved[-1][0]
@@ -410,14 +428,14 @@ def _in_products(question: Question, at_zero: Claims, digits: int) -> GammaSolut
         value = decimal_hull((k[0] / around.upper, k[1] / around.lower), digits)
     elif first.lower and first.lower_closed:
         value = k[0] / first.lower, k[1] / first.lower
-    return _answer(question, at_zero, digits, Status.SOLVED, rows, "", value, k)
+    return Status.SOLVED, rows, "", value, k
 
 
-def _failing_input(question: Question, at_zero: Claims, digits: int) -> GammaSolution | None:
-    """Return the solution that no gamma is enough, if every gamma is found to fail at some input; else None.
+def _failing_input(question: Question, digits: int) -> tuple[tuple[int, ...], str] | None:
+    """Return (number of a case, why no gamma is enough there) if every gamma is found to fail at some input; else None.
 
-    The inputs tried are those at which a check refutes `question` with gamma = 1000. `at_zero` are the claims of the
-    question with gamma = 0. `digits` becomes a field of the solution.
+    The inputs tried are those at which a check refutes `question` with gamma = 1000. `digits` is the number of digits
+    of the answer to the question.
     """
     program = question.program
     if question.parameter is not None:
@@ -430,87 +448,56 @@ def _failing_input(question: Question, at_zero: Claims, digits: int) -> GammaSol
                 alone = replace(question, table=table)
                 found = _Search(alone, table, alone.with_claim(gamma=0).claim(), digits).hopeless()
                 if found is not None:
-                    remark = f"{found.remark}, at {', '.join(texts)}"
-                    return _answer(question, at_zero, digits, Status.NONE, (row.row,), remark)
+                    return (row.row,), f"{found.remark}, at {', '.join(texts)}"
     return None
-
-
-def _answer(
-    question: Question,
-    at_zero: Claims,
-    digits: int,
-    status: Status,
-    rows: tuple[int, ...],
-    remark: str,
-    value: Enclosure | None = None,
-    product: Enclosure | None = None,
-) -> GammaSolution:
-    return GammaSolution(
-        question=question,
-        undecided_row=at_zero.undecided_row,
-        eps=intervals_text(at_zero.intervals),
-        digits=digits,
-        status=status,
-        rows=rows,
-        remark=remark,
-        value=value,
-        product=product,
-        scopes={} if status is Status.NONE else at_zero.scopes(),
-    )
 
 
 # --- steps ----------------------------------------------------------------------------------------
 #
-# The probability of a row as a function of gamma: it changes in steps, increases strictly, or is of no known kind.
+# The probability of a row as a function of gamma: it changes in steps, is continuous, or is of no known kind.
 #
 # Pr never decreases as gamma grows. The events of the row's exits are known before gamma is: linear constraints on
 # noises, and balls |value - answer| <= gamma.
 
 
 @frozen
-class StepCourse:
-    """The dependence of Pr on gamma if it is a step function: it changes only at `jumps`, in increasing order.
+class Course:
+    """The dependence of Pr on gamma: continuous from the right, and continuous except at `jumps`, in increasing order.
 
-    If `integers`, Pr may also change at every natural number. Pr is continuous from the right.
+    A jump is the distance of an output without noise from its right answer.
+
+    - `steps`: Pr is a step function, which changes only at its jumps. If `integers`, it may also change at natural
+      numbers.
+    - `grows`: Pr has no jumps, every output that must be near its answer has noise, and all densities are positive.
     """
 
-    integers: bool
     jumps: tuple[Fraction, ...]
+    steps: bool = False
+    integers: bool = False
+    grows: bool = False
 
 
-@frozen
-class SmoothCourse:
-    """The dependence of Pr on gamma if no noise is discrete: continuous, except at `jumps`.
-
-    A jump is the distance of an output without noise from its right answer. If `grows`, there are no jumps, every
-    output that must be near its answer has noise, and all densities are positive.
-    """
-
-    grows: bool
-    jumps: tuple[Fraction, ...] = ()
-
-
-def course_of(probabilities: Probabilities, row: Row) -> StepCourse | SmoothCourse | None:
+def course_of(probabilities: Probabilities, row: Row) -> Course | None:
     """The dependence on gamma of the probability that the outputs of `row` are right; None if its kind is not known.
 
     `probabilities` are those of the program. Raises Undecided.
     """
     program = probabilities.program
     if not program.has_product_distance:
-        return StepCourse(False, Nearness(program).distances(row.inputs, row.outputs))
+        return Course(Nearness(program).distances(row.inputs, row.outputs), steps=True)
     exits = [event for event, _ in probabilities.exits(row.inputs, row.outputs)]
     keys = {key for event in exits for component in event.components for key in component.keys}
     slots = keys.intersection(program.outputs)
     if not slots:
-        return StepCourse(False, _jumps(probabilities, row, exits))
+        return Course(_jumps(probabilities, row, exits), steps=True)
     if all(program.slots[slot].type is BaseType.INT for slot in slots):
-        return StepCourse(True, _jumps(probabilities, row, exits))
+        return Course(_jumps(probabilities, row, exits), steps=True, integers=True)
     laws = [noise.law for event in exits for component in event.components for noise in component.noises]
     if any(law.whole for law in laws):
         return None
     # A right output without noise is in every ball.
     jumps = tuple(filter(None, _jumps(probabilities, row, exits)))
-    return SmoothCourse(not jumps and all(law.is_positive for law in laws), jumps)
+    return Course(jumps, grows=not jumps and all(law.is_positive for law in laws))
 
 
 def largest_distance(probabilities: Probabilities, row: Row) -> Fraction | None:
@@ -529,7 +516,7 @@ def grows_up_to(probabilities: Probabilities, row: Row, gamma: Cell, larger: Cel
     """True if it is proved, for every eps, that Pr at every gamma below `gamma` is less than at `gamma`.
 
     Pr is the probability that the outputs of `row` are right. `probabilities` are those of the program, and Pr must be
-    a `SmoothCourse` without jumps. `larger` is a gamma above `gamma`, used in the proof.
+    a `Course` that grows. `larger` is a gamma above `gamma`, used in the proof.
 
     Theorem. Let E(g) be the noises of one exit that satisfy all its constraints, with outputs within g of the right
     answers. If the measure of E(s) is not 0, and differs from the measure of E(t) for some t > s, then the measure of
@@ -564,22 +551,13 @@ def _jumps(probabilities: Probabilities, row: Row, exits: Sequence[EventTemplate
 
     `probabilities` are those of the program.
     """
-    reals, answers = _numbers(probabilities.program, row)
-    return tuple(sorted({off for event in exits for off in _gaps_without_noise(event, {**reals, **answers})}))
+    values = _numbers(probabilities.program, row)
+    return tuple(sorted({off for event in exits for off in _gaps_without_noise(event, values)}))
 
 
-def _numbers(program: CoreProgram, row: Row) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
-    reals = {
-        slot: cell.value
-        for slot, cell in zip(program.inputs, row.inputs, strict=True)
-        if isinstance(cell.value, Fraction)
-    }
-    answers = {
-        slot: cell.value
-        for slot, cell in zip(program.outputs, row.outputs, strict=True)
-        if cell is not None and isinstance(cell.value, Fraction)
-    }
-    return reals, answers
+def _numbers(program: CoreProgram, row: Row) -> dict[int, Fraction]:
+    pairs = zip((*program.inputs, *program.outputs), (*row.inputs, *row.outputs), strict=True)
+    return {slot: cell.value for slot, cell in pairs if cell is not None and isinstance(cell.value, Fraction)}
 
 
 def _gaps_without_noise(event: EventTemplate, values: Mapping[int, Fraction]) -> Iterator[Fraction]:

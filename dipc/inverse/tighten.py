@@ -123,16 +123,9 @@ class EnclosedNumber(QuotientValue):
         return False
 
 
-@frozen(eq=False)
-class EnclosedPeak(Peak):
-    """A maximum of (1 - Pr)/beta whose place is known only approximately: every maximizing eps is in `enclosure`."""
-
-    enclosure: tuple[Fraction, Fraction]
-
-
 def enclosed_peak(
     form: EnclosedForm, bound: Bound, beta: BetaForm, intervals: Sequence[Interval], engine: Engine, digits: int
-) -> EnclosedPeak:
+) -> Peak:
     """The maximum of (1 - Pr)/`beta` over all eps of `intervals`, enclosed to more than `digits` digits.
 
     Pr is the probability `form`, which has no closed form; `bound` is the same probability as a sum of events, for
@@ -154,10 +147,10 @@ def enclosed_peak(
     high = low * (1 + Fraction(1, 10 ** (digits + _MORE)))
     if not suffices(high, closed.value, bound, intervals, engine):
         raise OutsideFragment(f"a factor near {float(low):.12g} is needed, but it could not be shown to be enough")
-    if is_short:
-        return EnclosedPeak(eps, True, EnclosedNumber(low, high), (eps, first.upper or eps))
-    within = _enclosing(eps, low, closed.value, bound, intervals, engine)
-    return EnclosedPeak(eps, True, EnclosedNumber(low, high), within)
+    within = (eps, first.upper or eps)
+    if not is_short:
+        within = _enclosing(eps, low, closed.value, bound, intervals, engine)
+    return Peak(eps, True, EnclosedNumber(low, high), within)
 
 
 def _needed(form: EnclosedForm, beta: ExpPoly, eps: Fraction) -> flint.arb_series:
@@ -911,7 +904,7 @@ def _with_greatest(answer: Tightest, candidates: Sequence[tuple[Peak, Inequality
     places = []
     for peak in ordered:
         claimed = owners[id(peak)]
-        eps = peak.enclosure if isinstance(peak, EnclosedPeak) else _eps(peak.place, digits, limits)
+        eps = peak.enclosure or _eps(peak.place, digits, limits)
         attained = peak.attained and claimed.sharpness is not Sharpness.FAR_LIMIT
         places.append(TightSpot(claimed, eps, peak.place is Far.EVERYWHERE, attained))
     factor = None

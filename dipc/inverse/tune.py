@@ -608,18 +608,12 @@ class _Solved:
         self._beta = print_expression(beta.tree)
 
     def guess(self, rates: Rates) -> Fraction:
-        """Return a close lower bound of the threshold if the noises have these `rates`; 0 if none is found."""
         return self.at_least(rates, [(_ONE,)], None)
 
     def learn(self, rates: Rates) -> None:
         pass
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:  # noqa: ARG002
-        """Return a lower bound of the threshold that holds for a whole set of vectors of rates.
-
-        A vector is in the set if its entries are s_i·`rates`[i], where the vector of factors s is one of `shares` or
-        lies between them, as `ThresholdBounds` defines it. `enough` has no effect.
-        """
         factor = max(1 / Fraction(prod(share)) for share in shares).limit_denominator(10**6) + Fraction(2, 10**6)
         options = replace(self._search.options, beta=f"({factor})*({self._beta})")
         core, left = self._program.core, iter(rates)

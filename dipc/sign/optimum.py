@@ -420,12 +420,14 @@ class Peak:
 
     `attained` is True if the quotient has this value at the place, and False if it only approaches it. A `value` of
     None is infinity. Then the quotient exceeds every bound near the place or, if `attained`, its denominator is 0 at
-    the place and its numerator positive.
+    the place and its numerator positive. If the place is known only approximately, `enclosure` contains every eps with
+    this value.
     """
 
     place: PeakPlace
     attained: bool
     value: QuotientValue | None
+    enclosure: tuple[Fraction, Fraction] | None = None
 
 
 def peaks(ratio: ReducedQuotient, lower: RegionEnd, upper: RegionEnd, limits: Limits | None = None) -> list[Peak]:

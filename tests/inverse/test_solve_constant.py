@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import dipc
 from dipc.cli.main import run
-from dipc.inverse.solve_constant import ConstantGrid, ConstantSolution, is_threshold, solve_constant
+from dipc.inverse.solve_constant import ConstantSolution, is_threshold, read_grid, solve_constant
 from dipc.options import Options
 from dipc.text.diagnostic import DiagnosticError
 from tests.patience import examples
@@ -33,9 +33,9 @@ LEAST = 1 + math.log(500)
 )
 def test_the_least_threshold(options: dict[str, object]) -> None:
     program = dipc.load(THRESHOLD)
-    grid = ConstantGrid.parse("T in 5..9 by 1/4", program)
+    grid = "T in 5..9 by 1/4"
     found = solve_constant(program, None, grid, Options(**options))  # type: ignore[arg-type]
-    assert found.holds == tuple(value for value in grid.values if value >= LEAST)
+    assert found.holds == tuple(value for value in read_grid(grid, program)[1] if value >= LEAST)
     assert not found.undecided
     assert found["least"] == "29/4"
 
@@ -62,11 +62,12 @@ def test_the_library_takes_a_grid() -> None:
 
 def test_grids() -> None:
     program = dipc.load(THRESHOLD)
-    assert ConstantGrid.parse("T in {3, 1/2}", program).values == (Fraction(1, 2), Fraction(3))
-    assert len(ConstantGrid.parse("T in 1..100", program).values) == 100
+    assert read_grid("T in {3, 1/2}", program) == ("T", (Fraction(1, 2), Fraction(3)))
+    assert len(read_grid("T in 1..100", program)[1]) == 100
+    assert read_grid("T", program) == ("T", ())
     for text, code in (("T in x", "E1029"), ("T in 3..1", "E1029"), ("T in 1..x", "E1029"), ("X in 1..2", "E1025")):
         with pytest.raises(DiagnosticError, match=code):
-            ConstantGrid.parse(text, program)
+            read_grid(text, program)
 
 
 # --- where the values begin or end ---
