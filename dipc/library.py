@@ -41,7 +41,7 @@ from dipc.outcome.words import (
 from dipc.program.program import Program
 from dipc.questions.privacy.outcome import PrivacyReport
 from dipc.questions.report import ClassResult, Report, RowResult
-from dipc.sign.chart import ends_of, sign_chart
+from dipc.sign.chart import cuts, sign_chart
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Far, ReducedQuotient, highest, number_cell, peaks, root_cell
 from dipc.sign.piecewise import PiecewiseForm, proved_quotient
@@ -130,7 +130,7 @@ def supremum(form: ClosedForm, eps: str | None, digits: int, limits: Limits | No
     numerator, denominator = fraction_of(form.value)
     ratio = ReducedQuotient.from_fraction(numerator, denominator)
     candidates = [
-        peak for interval in intervals_of(eps, form.only_at) for peak in peaks(ratio, *ends_of(interval), limits)
+        peak for interval in intervals_of(eps, form.only_at) for peak in peaks(ratio, *cuts(interval), limits)
     ]
     best = highest(candidates, digits)
     assert best is not None, "a closed form has a value everywhere"

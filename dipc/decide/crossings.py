@@ -22,12 +22,12 @@ import flint
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import DecisionBudget, LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import dyadic, magnitude, round_down, to_fmpq
-from dipc.decide.obligation import Decision, EndPoint, EpsSpan, Obligation, Verdict, end_point
+from dipc.decide.obligation import Decision, EpsSpan, Obligation, Verdict, eps_span
 from dipc.decide.series import SeriesDecision
 from dipc.frozen import frozen
 from dipc.measure.measure import Bound, BoundMeasurer
 from dipc.measure.power_series import DISK, coefficients, precision
-from dipc.sign.chart import RegionEnd, ends_of
+from dipc.sign.chart import EpsCut, ExactCut, cuts
 from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.normal import NormalBeta, NormalSum
 from dipc.sign.optimum import order, root_cell
@@ -100,33 +100,10 @@ class EnclosedRoot:
 Place = Fraction | Root | EnclosedRoot | None
 
 
-@frozen
-class EpsCut:
-    """A cut of the line of eps right before or right after one eps; two cuts describe an interval.
-
-    The cut is after `place` if `after` is True, and before it otherwise. A place of None is infinity.
-    """
-
-    place: Place
-    after: bool
-
+PlaceCut = EpsCut[Place]
 
 #: The part of the line between two cuts.
-Stretch = tuple[EpsCut, EpsCut]
-
-
-def cuts(interval: Interval) -> Stretch:
-    """Return the two ends of `interval` as cuts (lower, upper)."""
-    return stretch(*ends_of(interval))
-
-
-def stretch(lower: RegionEnd, upper: RegionEnd) -> Stretch:
-    """Return the interval from `lower` to `upper` as a pair of cuts.
-
-    The lower cut is before its number if the number belongs to the interval, else after it. The upper cut is after its
-    number if the number belongs to the interval, else before it.
-    """
-    return EpsCut(lower.value, not lower.closed), EpsCut(upper.value, upper.closed)
+Stretch = tuple[PlaceCut, PlaceCut]
 
 
 def failing_stretches(obligation: Obligation, bounds: BoundMeasurer, limits: Limits) -> list[Stretch]:
@@ -152,7 +129,7 @@ def fails_next_to_zero(obligation: Obligation, bounds: BoundMeasurer, limits: Li
         return False
 
 
-def compare_cuts(first: EpsCut, second: EpsCut, limits: Limits) -> int:
+def compare_cuts(first: PlaceCut, second: PlaceCut, limits: Limits) -> int:
     """Return -1 if the cut `first` is before `second`, 0 if they are equal, and 1 if it is after `second`.
 
     A cut is right before or right after a number, or at infinity. Raises LimitReached if the numbers cannot be compared
@@ -187,12 +164,10 @@ def _compare_crossings(first: Place, second: Place, limits: Limits) -> int:
     """
     near = Fraction(0)
     for digits in _DISTINCT:
-        one, other = (end_of(EpsCut(end, after=False), digits, limits) for end in (first, second))
-        assert one.high is not None
-        assert other.high is not None
-        if one.high <= other.low or other.high <= one.low:
-            return -1 if one.high <= other.low else 1
-        near = one.low
+        one, other = (_cell(end, digits, limits) for end in (first, second) if end is not None)
+        if one[1] <= other[0] or other[1] <= one[0]:
+            return -1 if one[1] <= other[0] else 1
+        near = one[0]
     raise LimitReached(
         None,
         f"the claim holds on intervals with two ends near eps = {float(near):.12g}, and it was not decided "
@@ -219,21 +194,24 @@ def span_of(stretch: Stretch, digits: int, limits: Limits) -> EpsSpan:
     Two different ends with equal digits get more digits. Raises LimitReached.
     """
     start, end = stretch
-    first, last = end_of(start, digits, limits), end_of(end, digits, limits)
-    span = EpsSpan(replace(first, included=not start.after), replace(last, included=end.after))
+    span = eps_span(stretch, lambda root: _cell(root, digits, limits))
     if span.is_point and _compare_places(start.place, end.place, limits):
         return span_of(stretch, 2 * digits, limits)
     return span
 
 
-def end_of(cut: EpsCut, digits: int, limits: Limits) -> EndPoint:
-    """Return the place of `cut` as the end of an interval, to `digits` digits.
+def _cell(place: Fraction | Root | EnclosedRoot, digits: int, limits: Limits) -> tuple[Fraction, Fraction]:
+    """Return two decimals around `place`, one unit of the last of `digits` digits apart, or an exact number twice.
 
-    The end is not marked as belonging to the interval. Raises LimitReached beyond `limits`.
+    Raises LimitReached beyond `limits`.
     """
-    if isinstance(cut.place, EnclosedRoot):
-        return EndPoint(*cut.place.cell(digits), False)
-    return end_point(RegionEnd(cut.place, closed=False), lambda root: root_cell(root, digits, limits))
+    match place:
+        case Fraction():
+            return place, place
+        case Root():
+            return root_cell(place, digits, limits)
+        case EnclosedRoot():
+            return place.cell(digits)
 
 
 class _Signs:
@@ -482,14 +460,14 @@ class _Question:
         return decision
 
 
-def _at_cell_end(cut: EpsCut, end: RegionEnd, *, low: bool) -> EpsCut:
+def _at_cell_end(cut: PlaceCut, end: ExactCut, *, low: bool) -> PlaceCut:
     """Return `cut`, moved to the irrational `end` of a cell if `cut` is at the rational used in place of `end`.
 
     Failing intervals are computed on an interval with rational ends that is slightly larger than the cell. `low` tells
     whether `end` is the lower end of the cell. If `end` is rational, `cut` is returned unchanged. Raises
     OutsideFragment for a cut that may be between the end of the cell and the rational number.
     """
-    root = end.value
+    root = end.place
     if not isinstance(root, Root) or root.is_exact or cut.place is None:
         return cut
     if cut.place == (root.lower if low else root.upper):

@@ -37,6 +37,7 @@ from dipc.decide.scope import holds_in_scope
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound, BoundMeasurer, EnclosedForm, Measurer, Probability
 from dipc.noise.law import NoClosedForm
+from dipc.sign.chart import cuts
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
 
@@ -158,8 +159,7 @@ class Engine:
         form = self._closed(obligation)
         if form is None:
             return crossings.failing_stretches(obligation, self.bounds, self.limits)
-        regions = failing_regions(form, obligation.beta, obligation.intervals, self.limits)
-        return [crossings.stretch(*ends) for ends in regions]
+        return list(failing_regions(form, obligation.beta, obligation.intervals, self.limits))
 
     def _closed(self, obligation: Obligation) -> ClosedForm | None:
         """Return the closed form of the bound of `obligation`; None if the bound or beta has none, or is too long."""
@@ -167,7 +167,7 @@ class Engine:
 
     def fails_throughout(self, obligation: Obligation) -> bool:
         """Return True if `obligation` fails at all values of its intervals. Raises Undecided."""
-        return self.failing(obligation) == list(map(crossings.cuts, obligation.intervals))
+        return self.failing(obligation) == list(map(cuts, obligation.intervals))
 
     def known_decision(self, question: Question) -> Decision | None:
         """Return the decision on `question` if this engine has made it, otherwise None; nothing is decided now."""

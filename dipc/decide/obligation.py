@@ -17,8 +17,8 @@ from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound, Share
 from dipc.sign.chart import (
     Arrangement,
-    FailureRegion,
-    RegionEnd,
+    EpsCut,
+    ExactStretch,
     SignDecision,
     arrange,
     decide_nonnegative,
@@ -224,23 +224,23 @@ def failures(
         joined = (
             failures
             and left is not None
-            and failures[-1][-1].upper.value == left
+            and failures[-1][-1].upper.place == left
             and not arrangement.vanishes(functions.index(numerator), gap - 1)
         )
         failures.append(_extended(failures.pop(), cell) if joined else (cell,))
     return failures
 
 
-def _gap_ends(arrangement: Arrangement, gap: int, numerator: ExpPoly, limits: Limits) -> tuple[RegionEnd, RegionEnd]:
+def _gap_ends(arrangement: Arrangement, gap: int, numerator: ExpPoly, limits: Limits) -> ExactStretch:
     interval = arrangement.interval
     left, right = arrangement.gap(gap)
 
-    def outer(end: Fraction | None, closed: bool) -> RegionEnd:
-        return RegionEnd(end, closed and end is not None and sign_at(numerator, end, limits) < 0)
+    def fails(end: Fraction | None) -> bool:
+        return end is not None and end in interval and sign_at(numerator, end, limits) < 0
 
     return (
-        outer(interval.lower, interval.lower_closed) if left is None else RegionEnd(left, closed=False),
-        outer(interval.upper, interval.upper_closed) if right is None else RegionEnd(right, closed=False),
+        EpsCut(interval.lower, not fails(interval.lower)) if left is None else EpsCut(left, after=True),
+        EpsCut(interval.upper, fails(interval.upper)) if right is None else EpsCut(right, after=False),
     )
 
 
@@ -253,11 +253,11 @@ def _extended(failure: Failure, cell: FormCell) -> Failure:
     *before, last = failure
     if (last.numerator, last.denominator) == (cell.numerator, cell.denominator):
         return (*before, replace(last, upper=cell.upper))
-    met = RegionEnd(last.upper.value, closed=True)
-    return (*before, replace(last, upper=met), replace(cell, lower=met))
+    met = last.upper.place
+    return (*before, replace(last, upper=EpsCut(met, after=True)), replace(cell, lower=EpsCut(met, after=False)))
 
 
-def failure_intervals(regions: Iterable[FailureRegion], limits: Limits) -> list[EpsSpan]:
+def failure_intervals(regions: Iterable[ExactStretch], limits: Limits) -> list[EpsSpan]:
     """Return the failing intervals `regions` in the same order, with their ends enclosed more closely.
 
     Ends are refined as far as `limits` allow.
@@ -268,21 +268,26 @@ def failure_intervals(regions: Iterable[FailureRegion], limits: Limits) -> list[
             root = refine(root, root.upper * PRECISION, limits)
         return root.lower, root.upper
 
-    return [EpsSpan(end_point(lower, enclose), end_point(upper, enclose)) for lower, upper in regions]
+    return [eps_span(region, enclose) for region in regions]
 
 
-def end_point(end: RegionEnd, enclose: Callable[[Root], tuple[Fraction, Fraction]]) -> EndPoint:
-    """Return `end`, an end of a failing interval, as an `EndPoint`.
+def eps_span(
+    region: tuple[EpsCut[Any], EpsCut[Any]],
+    enclose: Callable[[Any], tuple[Fraction, Fraction]],
+    worst: Worst | None = None,
+) -> EpsSpan:
+    """Return the interval of eps between the two cuts of `region`; `worst` becomes a field of the result.
 
     `enclose` returns rationals around an end that is a root.
     """
-    match end.value:
-        case None:
+
+    def end_point(place: Any, *, included: bool) -> EndPoint:
+        if place is None:
             return EndPoint(Fraction(0), None, False)
-        case Fraction():
-            return EndPoint(end.value, end.value, end.closed)
-        case Root():
-            return EndPoint(*enclose(end.value), end.closed)
+        return EndPoint(*((place, place) if isinstance(place, Fraction) else enclose(place)), included)
+
+    start, end = region
+    return EpsSpan(end_point(start.place, included=not start.after), end_point(end.place, included=end.after), worst)
 
 
 # --- Pr >= 1 - beta for a beta in cells: a sign decision for each cell, and exact failure sets ------------------------
@@ -308,8 +313,8 @@ class DecisionInCells:
     failures: tuple[Failure, ...] | None = ()
 
     @property
-    def regions(self) -> tuple[FailureRegion, ...] | None:
-        """The failing intervals as pairs of ends, or None if finding them all exceeded the limits of the work."""
+    def regions(self) -> tuple[ExactStretch, ...] | None:
+        """The failing intervals as pairs of cuts, or None if finding them all exceeded the limits of the work."""
         return None if self.failures is None else tuple([(cells[0].lower, cells[-1].upper) for cells in self.failures])
 
 
@@ -364,12 +369,12 @@ def _slacks(probability: Closed, beta: PiecewiseForm, interval: Interval, limits
 
 def failing_regions(
     probability: ClosedForm, beta: PiecewiseForm, intervals: Iterable[Interval], limits: Limits
-) -> list[FailureRegion]:
+) -> list[ExactStretch]:
     """Return the regions of each of `intervals` on which `probability` < 1 - `beta`.
 
     Raises LimitReached if the work exceeds `limits`.
     """
-    result: list[FailureRegion] = []
+    result: list[ExactStretch] = []
     for interval in intervals:
         regions = decide_cells(probability.value, beta, interval, limits).regions
         if regions is None:
@@ -477,11 +482,11 @@ def failing_intervals(result: Iterable[DecisionInCells], digits: int, limits: Li
     LimitReached if the work exceeds `limits`.
     """
 
-    def shown(end: RegionEnd) -> EndPoint:
-        return end_point(end, lambda root: optimum.root_cell(root, digits, limits))
+    def enclose(root: Root) -> tuple[Fraction, Fraction]:
+        return optimum.root_cell(root, digits, limits)
 
     return tuple(
-        EpsSpan(shown(failure[0].lower), shown(failure[-1].upper), _worst(failure, digits, limits))
+        eps_span((failure[0].lower, failure[-1].upper), enclose, _worst(failure, digits, limits))
         for decision in result
         for failure in decision.failures or ()
     )

@@ -35,7 +35,7 @@ from dipc.claims.claim import Claim, GivenValue, claim_expression, intervals_tex
 from dipc.claims.conditions import trend
 from dipc.claims.expression import DISTANCES, ClaimExpression
 from dipc.claims.table import Row, Table, TableGiven
-from dipc.decide.crossings import cuts, span_of, stretch
+from dipc.decide.crossings import span_of
 from dipc.decide.engine import NO_FORM, Engine
 from dipc.decide.obligation import EndPoint, EpsSpan, Obligation, Verdict, with_typed_ends
 from dipc.frozen import frozen
@@ -80,7 +80,7 @@ from dipc.questions.report import ClassNote, ClassResult, RowResult
 from dipc.questions.source import Source
 from dipc.rules.class_claim import ClassClaim
 from dipc.rules.rule import BetaSummand, ProofStep, Variable
-from dipc.sign.chart import is_nowhere_negative
+from dipc.sign.chart import cuts, is_nowhere_negative
 from dipc.sign.interval import Interval
 from dipc.sign.normal import NormalBeta, NormalSum
 from dipc.sign.optimum import Cell, QuotientValue, decimal_cell, decimal_hull, number_cell
@@ -625,7 +625,7 @@ def _split(
         owner = next(
             claimed for claimed, above, below in fractions if above * cell.denominator == cell.numerator * below
         )
-        span = span_of(stretch(cell.lower, cell.upper), digits, limits)
+        span = span_of((cell.lower, cell.upper), digits, limits)
         value = _value(cell.numerator, cell.denominator, interval.lower, digits, limits) if interval.is_point else None
         pieces.append(EnvelopePiece(span, str(ClosedForm(owner.missing)), owner.rows, value, variable, owner.exact))
     return pieces

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property, cmp_to_key
 
 from dipc.algebra.limits import LimitReached, Limits, Undecided
-from dipc.decide.crossings import Stretch, compare_cuts, cuts, span_of
+from dipc.decide.crossings import PlaceCut, Stretch, compare_cuts, span_of
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import EndPoint, EpsSpan, Verdict
 from dipc.inverse.question import (
@@ -26,6 +26,7 @@ from dipc.inverse.question import (
 )
 from dipc.questions.every_input import ClassCase
 from dipc.rules.rule import Variable
+from dipc.sign.chart import cuts
 from dipc.sign.interval import Interval
 from dipc.text.diagnostic import DiagnosticError, bad_input
 
@@ -47,6 +48,7 @@ def uncovered_parts(failing: Iterable[Stretch], intervals: Sequence[Interval], l
     ordered = sorted(failing, key=cmp_to_key(by_start))
     result: list[Stretch] = []
     for interval in intervals:
+        first: PlaceCut
         first, last = cuts(interval)
         for lower, upper in ordered:
             if compare_cuts(lower, last, limits) >= 0:

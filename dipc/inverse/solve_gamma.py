@@ -309,7 +309,7 @@ class _Search:
         for cell in beta.cells(interval, self._limits):
             slack, _ = slack_of(probability.value, beta, cell.sample)
             # If an end is not rational, the hull is wider than the cell.
-            exact = not isinstance(cell.lower.value, Root) and not isinstance(cell.upper.value, Root)
+            exact = not isinstance(cell.lower.place, Root) and not isinstance(cell.upper.place, Root)
             exact = exact and not self._question.ends
             if slack.is_zero() or (exact and isolate_roots(slack, cell.hull(interval), self._limits)):
                 return True

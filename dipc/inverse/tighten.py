@@ -58,7 +58,7 @@ from dipc.program.program import ProgramGiven, Progress
 from dipc.questions.every_input import ClassCase
 from dipc.rules.goal import Proof
 from dipc.rules.rule import ProofStep, Sharpness
-from dipc.sign.chart import RegionEnd
+from dipc.sign.chart import EpsCut, ExactCut
 from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.optimum import (
     Cell,
@@ -1060,7 +1060,7 @@ class Factors:
 
     def _joint(self, missing: ExpPoly, cell: FormCell) -> Fraction | Root | None:
         """Return the upper end of `cell` if (1 - Pr)/beta is continuous at this end, else None; `missing` is 1 - Pr."""
-        end = cell.upper.value
+        end = cell.upper.place
         if end is None or all(vanishes_at(f, end, self._limits) for f in (cell.numerator, missing)):
             return None
         return end.lower if isinstance(end, Root) and end.is_exact else end
@@ -1081,7 +1081,7 @@ class Factors:
             return
         ratio = ReducedQuotient.from_fraction(numerator, denominator)
         lower, upper = cell.lower, cell.upper
-        exact = not isinstance(lower.value, Root) and not isinstance(upper.value, Root)
+        exact = not isinstance(lower.place, Root) and not isinstance(upper.place, Root)
         rate = ratio.rate() if exact else Fraction(1)
         scaled = ratio.scaled(1 / rate)
         ends = _scaled_end(lower, rate), _scaled_end(upper, rate)
@@ -1100,8 +1100,8 @@ def _is_certain(missing: ExpPoly, interval: Interval) -> bool:
     return missing.is_zero() or (interval.is_point and missing.value_is_zero(interval.lower))
 
 
-def _scaled_end(end: RegionEnd, rate: Fraction) -> RegionEnd:
-    return RegionEnd(end.value * rate, end.closed) if isinstance(end.value, Fraction) else end
+def _scaled_end(end: ExactCut, rate: Fraction) -> ExactCut:
+    return EpsCut(end.place * rate, end.after) if isinstance(end.place, Fraction) else end
 
 
 def _unscaled(point: PeakPlace, rate: Fraction) -> PeakPlace:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
+from typing import Generic, TypeVar
 
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
 from dipc.algebra.limits import DecisionBudget, LimitReached, Limits
@@ -447,24 +447,32 @@ def number_text(low: Fraction, high: Fraction) -> str:
     return f"{decimal(cut)}…"
 
 
-@frozen
-class RegionEnd:
-    """An end of a failure region: a rational end of the interval, an isolated root, or None for infinity.
+#: The type of a place: a rational eps, a root, or None for infinity.
+_Place_co = TypeVar("_Place_co", covariant=True)
 
-    The end, `value`, belongs to the region if it is `closed`.
+
+@frozen
+class EpsCut(Generic[_Place_co]):
+    """A cut of the line of eps right before or right after one eps; two cuts describe an interval.
+
+    The cut is after `place` if `after` is True, and before it otherwise. A place of None is infinity. An interval
+    contains its lower end if the lower cut is before it, and its upper end if the upper cut is after it.
     """
 
-    value: Fraction | Root | None
-    closed: bool
+    place: _Place_co
+    after: bool
 
 
-def ends_of(interval: Interval) -> tuple[RegionEnd, RegionEnd]:
-    """The lower and the upper end of `interval`, each as a `RegionEnd`."""
-    return RegionEnd(interval.lower, interval.lower_closed), RegionEnd(interval.upper, interval.upper_closed)
+#: A cut at a rational eps, at an isolated root, or at infinity.
+ExactCut = EpsCut[Fraction | Root | None]
+
+#: A part of the line of eps as its lower and its upper cut, such as a maximal interval on which a function is negative.
+ExactStretch = tuple[ExactCut, ExactCut]
 
 
-#: A maximal interval on which a function is negative, as its lower and its upper end.
-FailureRegion = tuple[RegionEnd, RegionEnd]
+def cuts(interval: Interval) -> ExactStretch:
+    """The lower and the upper end of `interval` as cuts."""
+    return EpsCut(interval.lower, not interval.lower_closed), EpsCut(interval.upper, interval.upper_closed)
 
 
 @frozen
@@ -482,7 +490,7 @@ class SignDecision:
 
     analysis: Analysis | None
     witness: Fraction | None = None
-    regions: tuple[FailureRegion, ...] = ()
+    regions: tuple[ExactStretch, ...] = ()
     chart: SignChart | None = None
 
 
@@ -496,9 +504,8 @@ def decide_nonnegative(f: ExpPoly, interval: Interval, limits: Limits | None = N
         return SignDecision(None)
     form = normal_form(f, budget)
     if interval.is_point:
-        eps = interval.lower
-        end = RegionEnd(eps, closed=True)
-        return SignDecision(None, eps, ((end, end),)) if sign_of_form(form, eps, budget) < 0 else SignDecision(None)
+        fails = sign_of_form(form, interval.lower, budget) < 0
+        return SignDecision(None, interval.lower, (cuts(interval),)) if fails else SignDecision(None)
     analysis = analyze(form, interval, budget, skip_even=True)
     if analysis.first_sign > 0 and not any(root.multiplicity % 2 for root in analysis.roots()):
         return SignDecision(analysis)
@@ -532,9 +539,14 @@ def is_nowhere_negative(value: Closed, intervals: Iterable[Interval], limits: Li
     return all(decide_nonnegative(numerator, interval, limits).witness is None for interval in intervals)
 
 
-def _regions(chart: SignChart) -> tuple[FailureRegion, ...]:
-    interval = chart.interval
-    first = RegionEnd(interval.lower, closed=chart.lower_sign == -1)
-    last = RegionEnd(interval.upper, closed=chart.upper_sign == -1)
-    bounds = [first, *(RegionEnd(root, closed=False) for root in chart.roots), last]
-    return tuple(ends for ends, sign in zip(pairwise(bounds), chart.signs, strict=True) if sign < 0)
+def _regions(chart: SignChart) -> tuple[ExactStretch, ...]:
+    places = [chart.interval.lower, *chart.roots, chart.interval.upper]
+    last = len(chart.roots)
+    return tuple(
+        (
+            EpsCut(places[gap], after=bool(gap) or chart.lower_sign != -1),
+            EpsCut(places[gap + 1], after=gap == last and chart.upper_sign == -1),
+        )
+        for gap, sign in enumerate(chart.signs)
+        if sign < 0
+    )

@@ -15,7 +15,7 @@ from dipc.algebra.limits import DecisionBudget, LimitReached, Limits
 from dipc.algebra.numbers import dyadic, magnitude, round_down, to_fmpq
 from dipc.algebra.parametric import coefficient_sign
 from dipc.frozen import frozen
-from dipc.sign.chart import RegionEnd, ends_of, isolate_roots, sign_at, sign_chart
+from dipc.sign.chart import EpsCut, ExactCut, cuts, isolate_roots, sign_at, sign_chart
 from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.polynomial import Layout, normal_form
 from dipc.sign.roots import Root, first_nonzero, refine, refine_within, taylor_coefficients
@@ -430,7 +430,7 @@ class Peak:
     enclosure: tuple[Fraction, Fraction] | None = None
 
 
-def peaks(ratio: ReducedQuotient, lower: RegionEnd, upper: RegionEnd, limits: Limits | None = None) -> list[Peak]:
+def peaks(ratio: ReducedQuotient, lower: ExactCut, upper: ExactCut, limits: Limits | None = None) -> list[Peak]:
     """Candidates for the supremum of `ratio` from `lower` to `upper`; the greatest of their values is the supremum.
 
     `lower` is less than `upper`, or both are the same rational and belong to the interval; `lower` may be 0, and
@@ -445,7 +445,7 @@ def peaks(ratio: ReducedQuotient, lower: RegionEnd, upper: RegionEnd, limits: Li
 
 
 class _PeakSearch:
-    def __init__(self, ratio: ReducedQuotient, lower: RegionEnd, upper: RegionEnd, limits: Limits) -> None:
+    def __init__(self, ratio: ReducedQuotient, lower: ExactCut, upper: ExactCut, limits: Limits) -> None:
         self.ratio = ratio
         self.lower = _plain(lower)
         self.upper = _plain(upper)
@@ -453,9 +453,9 @@ class _PeakSearch:
         self.budget = DecisionBudget(limits)
 
     def peaks(self) -> list[Peak]:
-        if self.lower.value == self.upper.value:
-            assert isinstance(self.lower.value, Fraction)
-            return list(self._at_point(self.lower.value))
+        if self.lower.place == self.upper.place:
+            assert isinstance(self.lower.place, Fraction)
+            return list(self._at_point(self.lower.place))
         slope = self.ratio.slope()
         if slope.is_zero():
             # The derivative is 0, so the quotient is constant: its limit is its value everywhere.
@@ -488,23 +488,23 @@ class _PeakSearch:
 
     def _ends(self) -> Iterator[Peak]:
         numerator, denominator = self.ratio.numerator, self.ratio.denominator
-        for end in (self.lower, self.upper):
-            match end.value:
+        for place, closed in ((self.lower.place, not self.lower.after), (self.upper.place, self.upper.after)):
+            match place:
                 case None:
                     yield from _limit_peak(Far.INFINITY, limit_at_infinity(numerator, denominator))
-                case Fraction() if end.value == 0:
+                case Fraction() if place == 0:
                     yield from _limit_peak(Far.ZERO, limit_at_zero(numerator, denominator, self.limits))
                 case Fraction():
-                    if not denominator.value_is_zero(end.value):
-                        yield self._peak(end.value, end.closed)
+                    if not denominator.value_is_zero(place):
+                        yield self._peak(place, closed)
                 case Root():
-                    if coefficient_sign(denominator) or not vanishes_at(denominator, end.value, self.limits):
-                        yield self._peak(end.value, end.closed)
+                    if coefficient_sign(denominator) or not vanishes_at(denominator, place, self.limits):
+                        yield self._peak(place, closed)
 
     # --- roots between the ends -------------------------------------------------------------------
 
     def _outer(self) -> Interval:
-        low, high = self.lower.value, self.upper.value
+        low, high = self.lower.place, self.upper.place
         assert low is not None
         return Interval.open(
             low.lower if isinstance(low, Root) else low, high.upper if isinstance(high, Root) else high
@@ -521,8 +521,8 @@ class _PeakSearch:
         chart = sign_chart(f, self._outer(), self.limits)
         result = []
         for root, signs in zip(chart.roots, pairwise(chart.signs), strict=True):
-            after = order(root, self.lower.value, self.budget) if isinstance(self.lower.value, Root) else 1
-            before = order(root, self.upper.value, self.budget) if isinstance(self.upper.value, Root) else -1
+            after = order(root, self.lower.place, self.budget) if isinstance(self.lower.place, Root) else 1
+            before = order(root, self.upper.place, self.budget) if isinstance(self.upper.place, Root) else -1
             if after >= 0 and before <= 0:
                 result.append((root, -1 if after == 0 else 1 if before == 0 else 0, signs))
         return result
@@ -537,14 +537,14 @@ class _PeakSearch:
             inside = {-1: (after,), 0: (before, after), 1: (before,)}[side]
             sign = QuotientValue(numerator, ExpPoly.ONE, root, self.limits).compare_to(Fraction(0))
             if any(sign * s > 0 for s in inside):
-                closed = side == 0 or (self.lower if side < 0 else self.upper).closed
+                closed = side == 0 or (not self.lower.after if side < 0 else self.upper.after)
                 yield Peak(root, closed and not self.ratio.is_gap(root, self.limits), None)
-        for end, at_start in ((self.lower, True), (self.upper, False)):
-            if isinstance(end.value, Fraction) and end.value and denominator.value_is_zero(end.value):
+        ends = (self.lower.place, not self.lower.after, 0), (self.upper.place, self.upper.after, -1)
+        for place, closed, gap in ends:
+            if isinstance(place, Fraction) and place and denominator.value_is_zero(place):
                 chart = sign_chart(denominator, self._outer(), self.limits)
-                sign = sign_at(numerator, end.value, self.limits)
-                if sign * chart.signs[0 if at_start else -1] > 0:
-                    yield Peak(end.value, end.closed and not self.ratio.is_gap(end.value, self.limits), None)
+                if sign_at(numerator, place, self.limits) * chart.signs[gap] > 0:
+                    yield Peak(place, closed and not self.ratio.is_gap(place, self.limits), None)
 
     def _maxima(self, slope: ExpPoly) -> Iterator[Peak]:
         """Yield the local maxima of the quotient strictly inside the interval, each with the value there.
@@ -568,8 +568,8 @@ def _limit_peak(far: Far, limit: Limit) -> Iterator[Peak]:
             yield Peak(far, False, QuotientValue.rational(limit))
 
 
-def _plain(end: RegionEnd) -> RegionEnd:
-    return RegionEnd(end.value.lower, end.closed) if isinstance(end.value, Root) and end.value.is_exact else end
+def _plain(end: ExactCut) -> ExactCut:
+    return EpsCut(end.place.lower, end.after) if isinstance(end.place, Root) and end.place.is_exact else end
 
 
 # --- The greatest of some peaks, and the supremum of a quotient on an interval ----------------------------------------
@@ -662,7 +662,7 @@ def supremum(
 
     Raises LimitReached if the work exceeds `limits`, and ValueError if the quotient has no value on the interval.
     """
-    maximum = highest(peaks(ReducedQuotient.from_fraction(numerator, denominator), *ends_of(interval), limits), digits)
+    maximum = highest(peaks(ReducedQuotient.from_fraction(numerator, denominator), *cuts(interval), limits), digits)
     if maximum is None:
         raise ValueError("the quotient has no value on the interval")
     for number in maximum.numbers:

@@ -23,7 +23,7 @@ from dipc.algebra.parametric import (
     resolve,
 )
 from dipc.frozen import frozen
-from dipc.sign.chart import RegionEnd, arrange, ends_of, isolate_roots, sign_at
+from dipc.sign.chart import EpsCut, ExactCut, arrange, cuts, isolate_roots, sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.roots import Root, refine
 
@@ -45,8 +45,8 @@ class FormCell:
     the cell.
     """
 
-    lower: RegionEnd
-    upper: RegionEnd
+    lower: ExactCut
+    upper: ExactCut
     sample: Fraction
     numerator: ExpPoly
     denominator: ExpPoly
@@ -56,7 +56,7 @@ class FormCell:
 
         The closed form need not be the function's outside of the cell.
         """
-        low, high = self.lower.value, self.upper.value
+        low, high = self.lower.place, self.upper.place
         assert low is not None
         return interval.subinterval(
             low.lower if isinstance(low, Root) else low, high.upper if isinstance(high, Root) else high
@@ -162,21 +162,21 @@ class PiecewiseForm:
         return known
 
     def _split(self, interval: Interval, limits: Limits | None) -> list[FormCell]:
-        first, last = ends_of(interval)
+        lower, last = cuts(interval)
         if isinstance(self.value, ExpPoly | Quotient):
-            return [FormCell(first, last, interval.inner_point, *fraction_of(self.value))]
+            return [FormCell(lower, last, interval.inner_point, *fraction_of(self.value))]
         arrangement = arrange(self.conditions(), interval, limits)
         cells: list[FormCell] = []
-        lower = first
         for gap, sample in enumerate(arrangement.samples):
             numerator, denominator = self.fraction_at(sample)
             _, right = arrangement.gap(gap)
-            upper = last if right is None else RegionEnd(refine(right, right.upper * _PRECISION, limits), closed=True)
+            end = None if right is None else refine(right, right.upper * _PRECISION, limits)
+            upper = last if end is None else EpsCut(end, after=True)
             if cells and (cells[-1].numerator, cells[-1].denominator) == (numerator, denominator):
                 before = cells.pop()
                 lower, sample = before.lower, before.sample
             cells.append(FormCell(lower, upper, sample, numerator, denominator))
-            lower = upper
+            lower = EpsCut(end, after=False)
         return cells
 
 

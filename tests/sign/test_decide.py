@@ -38,20 +38,20 @@ def check_regions(f: ExpPoly, decision: SignDecision, interval: Interval) -> Non
     inside_some = False
     for region in decision.regions:
         lower, upper = region
-        assert not isinstance(lower.value, Root) or not lower.closed
-        assert not isinstance(upper.value, Root) or not upper.closed
-        low, low_outer = ends(lower.value)
-        high_outer, high = ends(upper.value)
+        assert not isinstance(lower.place, Root) or lower.after
+        assert not isinstance(upper.place, Root) or not upper.after
+        low, low_outer = ends(lower.place)
+        high_outer, high = ends(upper.place)
         if high is None:
             high = high_outer = max(low, decision.witness) * 2 + 1
         assert low is not None
         if low < high:
             assert sign(f, (low + high) / 2) == -1
-        for end in region:
-            if end.closed:
-                assert isinstance(end.value, Fraction)
-                assert end.value in interval
-                assert sign(f, end.value) == -1
+        for place, closed in ((lower.place, not lower.after), (upper.place, upper.after)):
+            if closed:
+                assert isinstance(place, Fraction)
+                assert place in interval
+                assert sign(f, place) == -1
         inside_some |= low_outer <= decision.witness <= high_outer
     assert inside_some
 
@@ -272,7 +272,7 @@ def test_ends_of_intervals() -> None:
     assert right_end.witness is not None
     assert right_end.witness == 3
     ((lower, upper),) = right_end.regions
-    assert (lower.value, lower.closed, upper.value, upper.closed) == (2, False, 3, True)
+    assert (lower.place, lower.after, upper.place, upper.after) == (2, True, 3, True)
     half_open = decide(f, Interval.open(2, 3))
     assert half_open.witness is not None
     assert half_open.witness == Fraction(5, 2)
@@ -287,8 +287,7 @@ def test_points() -> None:
     assert wrong.witness is not None
     assert wrong.witness == 1
     ((lower, upper),) = wrong.regions
-    assert lower == upper
-    assert lower.closed
+    assert (lower.place, lower.after, upper.place, upper.after) == (1, False, 1, True)
 
 
 def test_regions_with_a_puncture() -> None:
@@ -296,16 +295,17 @@ def test_regions_with_a_puncture() -> None:
     assert decision.witness is not None
     # -(e^eps - 2)²(e^eps - 3)(eps - 3)²(eps - 4)³: negative before log 3, with a zero at log 2, and after 4.
     (start, puncture), (again, log_3), (after_4, end) = decision.regions
-    assert start.value == 0
-    assert puncture == again
-    assert isinstance(puncture.value, Root)
-    assert puncture.value.multiplicity == 2
-    assert puncture.value.lower < Fraction(6931472, 10**7)
-    assert isinstance(log_3.value, Root)
-    assert isinstance(after_4.value, Root)
-    assert after_4.value.is_exact
-    assert after_4.value.lower == 4
-    assert end.value is None
+    assert start.place == 0
+    assert puncture.place == again.place
+    assert (puncture.after, again.after) == (False, True)
+    assert isinstance(puncture.place, Root)
+    assert puncture.place.multiplicity == 2
+    assert puncture.place.lower < Fraction(6931472, 10**7)
+    assert isinstance(log_3.place, Root)
+    assert isinstance(after_4.place, Root)
+    assert after_4.place.is_exact
+    assert after_4.place.lower == 4
+    assert end.place is None
     assert decision.witness == 1
 
 

@@ -22,7 +22,7 @@ from dipc.claims.expression import ClaimExpression
 from dipc.claims.table import read_table
 from dipc.decide.obligation import EpsSpan
 from dipc.questions.report import RowResult
-from dipc.sign.chart import RegionEnd
+from dipc.sign.chart import EpsCut
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.sign.roots import Root, refine
@@ -257,18 +257,18 @@ def test_cells_values_and_texts_agree(text: str, eps: Fraction) -> None:
         assert abs(mpmath.mpf(str(read.evalf(35))) - exact) < near
         value = found.expr.subs(dipc.eps, sympy.Rational(str(eps)))
         assert abs(mpmath.mpf(str(value.evalf(35))) - exact) < near
-    assert cells[0].lower == RegionEnd(Fraction(0), closed=False)
-    assert cells[-1].upper == RegionEnd(None, closed=False)
+    assert cells[0].lower == EpsCut(Fraction(0), after=True)
+    assert cells[-1].upper == EpsCut(None, after=False)
     for left, right in pairwise(cells):
-        assert isinstance(left.upper.value, Root)
-        assert left.upper == right.lower
-        assert left.upper.closed
+        assert isinstance(left.upper.place, Root)
+        assert left.upper.place == right.lower.place
+        assert (left.upper.after, right.lower.after) == (True, False)
         assert (left.numerator, left.denominator) != (right.numerator, right.denominator)
     for cell in cells:
         hull = cell.hull(Interval.POSITIVE)
         assert cell.sample in hull
         if hull.lower < eps and (hull.upper is None or eps < hull.upper):
-            assert _inside(cell.lower.value, cell.upper.value, eps) == (
+            assert _inside(cell.lower.place, cell.upper.place, eps) == (
                 found.fraction_at(eps) == (cell.numerator, cell.denominator)
             )
 

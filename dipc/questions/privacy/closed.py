@@ -11,7 +11,7 @@ from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import outward
 from dipc.algebra.parametric import Parametric, plus, times
 from dipc.decide.engine import Underway, results_in_order
-from dipc.decide.obligation import Decision, EndPoint, Obligation, Verdict, end_point, holds_in_cells
+from dipc.decide.obligation import Decision, EpsSpan, Obligation, Verdict, eps_span, holds_in_cells
 from dipc.measure.measure import Bound
 from dipc.questions.privacy.laws import DeltaPiece, Excess, LeastDelta, TableLaws
 from dipc.questions.privacy.loss import (
@@ -36,7 +36,7 @@ from dipc.questions.privacy.outcome import (
     PrivacyCounterexample,
     Proved,
 )
-from dipc.sign.chart import RegionEnd, arrange, ends_of, is_nowhere_negative, sign_at
+from dipc.sign.chart import EpsCut, ExactStretch, arrange, cuts, is_nowhere_negative, sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Far, root_cell, supremum
 from dipc.sign.piecewise import PiecewiseForm
@@ -87,10 +87,10 @@ _NONE: Excess[Closed] = Excess(ExpPoly.ZERO, (0, 0), ())
 
 def pieces_of(
     greatest: Sequence[Excess[Closed]], interval: Interval, digits: int, limits: Limits
-) -> list[tuple[EndPoint, EndPoint, Excess[Closed]]]:
+) -> list[tuple[EpsSpan, Excess[Closed]]]:
     """Divide `interval` into parts, on each of which one function of `greatest` or the function 0 is the greatest.
 
-    The functions are excesses that depend on eps. Return (start, end, the greatest excess) for each part. Irrational
+    The functions are excesses that depend on eps. Return (part, the greatest excess) for each part. Irrational
     ends are enclosed to `digits` digits. Raises LimitReached if there are too many parts, or past one of the `limits`.
     """
     every = [*greatest, _NONE]
@@ -100,22 +100,17 @@ def pieces_of(
         fraction_of(one.value - two.value)[0] for position, one in enumerate(every) for two in every[position + 1 :]
     ]
     arrangement = arrange([f for f in functions if not f.is_zero()], interval, limits)
-    result: list[tuple[RegionEnd, RegionEnd, Excess[Closed]]] = []
-    first, last = ends_of(interval)
+    result: list[tuple[ExactStretch, Excess[Closed]]] = []
+    first, last = cuts(interval)
     for gap, sample in enumerate(arrangement.samples):
         best = _greatest_at(every, sample, limits)
         left, right = arrangement.gap(gap)
-        lower = first if left is None else RegionEnd(left, closed=True)
-        upper = last if right is None else RegionEnd(right, closed=True)
-        if result and result[-1][2] is best:
-            result[-1] = (result[-1][0], upper, best)
-        else:
-            result.append((lower, upper, best))
-
-    def shown(end: RegionEnd) -> EndPoint:
-        return end_point(end, lambda root: root_cell(root, digits, limits))
-
-    return [(shown(lower), shown(upper), best) for lower, upper, best in result]
+        lower = first if left is None else EpsCut(left, after=False)
+        upper = last if right is None else EpsCut(right, after=True)
+        if result and result[-1][1] is best:
+            (lower, _), _ = result.pop()
+        result.append(((lower, upper), best))
+    return [(eps_span(part, lambda root: root_cell(root, digits, limits)), best) for part, best in result]
 
 
 def _greatest_at(every: Sequence[Excess[Closed]], sample: Fraction, limits: Limits) -> Excess[Closed]:
@@ -261,9 +256,9 @@ class ClosedLaws(TableLaws):
         pieces: tuple[DeltaPiece, ...] | None
         try:
             pieces = tuple(
-                DeltaPiece(lower, upper, ClosedForm(excess.value), self.outputs_of(excess))
+                DeltaPiece(part.start, part.end, ClosedForm(excess.value), self.outputs_of(excess))
                 for interval in claim.intervals
-                for lower, upper, excess in pieces_of(greatest, interval, digits, limits)
+                for part, excess in pieces_of(greatest, interval, digits, limits)
             )
         except Undecided:
             pieces = None
