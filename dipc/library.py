@@ -43,7 +43,7 @@ from dipc.questions.privacy.outcome import PrivacyReport
 from dipc.questions.report import ClassResult, Report, RowResult
 from dipc.sign.chart import cuts, sign_chart
 from dipc.sign.interval import Interval
-from dipc.sign.optimum import Far, ReducedQuotient, highest, number_cell, peaks, root_cell
+from dipc.sign.optimum import ReducedQuotient, highest, number_cell, peaks
 from dipc.sign.piecewise import PiecewiseForm, proved_quotient
 from dipc.sign.roots import Root
 from dipc.text.core import Value
@@ -137,15 +137,7 @@ def supremum(form: ClosedForm, eps: str | None, digits: int, limits: Limits | No
     for number in best.numbers:
         number.recognize()
     peak = next((peak for peak in best.peaks if peak.attained), best.peaks[0])
-    match peak.place:
-        case Fraction():
-            eps_cell: tuple[Fraction, Fraction] | None = peak.place, peak.place
-        case Root():
-            eps_cell = root_cell(peak.place, digits, limits)
-        case Far.INFINITY:
-            eps_cell = None
-        case _:
-            eps_cell = Fraction(0), Fraction(0)
+    eps_cell = peak.place_cell(digits, limits)
     if best.is_infinite:
         return Supremum(None, None, eps_cell, best.attained)
     low, high = best.enclosure(digits)

@@ -504,22 +504,10 @@ def _worst(failure: Failure, digits: int, limits: Limits) -> Worst:
     assert best is not None, "where a claim fails there is a shortfall"
     chosen = next((peak for peak in best.peaks if peak.attained), best.peaks[0])
     shortfall = None if chosen.value is None else optimum.number_cell(chosen.value, digits)
-    return Worst(_worst_eps(chosen, samples[id(chosen)], digits, limits), shortfall, chosen.attained)
-
-
-def _worst_eps(peak: optimum.Peak, sample: Fraction, digits: int, limits: Limits) -> tuple[Fraction, Fraction] | None:
-    match peak.place:
-        case Fraction():
-            return peak.place, peak.place
-        case Root():
-            root = peak.value.place if peak.value is not None else peak.place
-            return optimum.root_cell(root, digits, limits) if isinstance(root, Root) else (root, root)
-        case optimum.Far.ZERO:
-            return Fraction(0), Fraction(0)
-        case optimum.Far.INFINITY:
-            return None
-        case optimum.Far.EVERYWHERE:
-            return sample, sample
+    eps = chosen.place_cell(digits, limits)
+    if chosen.place is optimum.Far.EVERYWHERE:
+        eps = samples[id(chosen)], samples[id(chosen)]
+    return Worst(eps, shortfall, chosen.attained)
 
 
 # --- From a measured bound to a decision: the sign of bound - 1 + beta on the intervals of eps ------------------------

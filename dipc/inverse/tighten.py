@@ -73,7 +73,6 @@ from dipc.sign.optimum import (
     highest,
     number_cell,
     peaks,
-    root_cell,
     vanishes_at,
 )
 from dipc.sign.piecewise import BetaForm, FormCell, PiecewiseForm
@@ -904,7 +903,7 @@ def _with_greatest(answer: Tightest, candidates: Sequence[tuple[Peak, Inequality
     places = []
     for peak in ordered:
         claimed = owners[id(peak)]
-        eps = peak.enclosure or _eps(peak.place, digits, limits)
+        eps = peak.place_cell(digits, limits)
         attained = peak.attained and claimed.sharpness is not Sharpness.FAR_LIMIT
         places.append(TightSpot(claimed, eps, peak.place is Far.EVERYWHERE, attained))
     factor = None
@@ -931,18 +930,6 @@ def _kappa(best: Highest) -> int:
         else:
             kappa = middle
     return kappa
-
-
-def _eps(point: PeakPlace, digits: int, limits: Limits) -> Cell | None:
-    match point:
-        case Fraction():
-            return point, point
-        case Root():
-            return root_cell(point, digits, limits)
-        case Far.ZERO | Far.EVERYWHERE:
-            return Fraction(0), Fraction(0)
-        case Far.INFINITY:
-            return None
 
 
 # --- factors --------------------------------------------------------------------------------------
@@ -980,8 +967,7 @@ class Factors:
                 about = claimed.stated, claimed.beta, claimed.intervals
                 found: list[Peak] = [enclosed_peak(claimed.bound, *about, self.engine, self.digits)]
             else:
-                found = list(self.needs(claimed.bound, claimed.beta, claimed.intervals))
-                only_zero = self.forbids(claimed.bound, claimed.beta, claimed.intervals)
+                found, only_zero = self.needs(claimed.bound, claimed.beta, claimed.intervals)
             result = self._by_inequality[id(claimed)] = claimed, found, only_zero
         return result
 
@@ -1019,44 +1005,40 @@ class Factors:
         inequalities, unknown = measure_inequalities([(case, one) for one in proof.steps], self.engine)
         return None if unknown else self.greatest(inequalities, DIGITS)
 
-    def needs(self, probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval]) -> Iterator[Peak]:
-        """Yield the local maxima over eps of the least f >= 0 with f·`beta` >= 1 - `probability`. Raises LimitReached.
+    def needs(
+        self, probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval]
+    ) -> tuple[list[Peak], Fraction | None]:
+        """Return the local maxima over eps of the least f >= 0 with f·`beta` >= 1 - `probability`. Raises LimitReached.
 
         The largest value of a peak is the least factor for all eps of `intervals`. An interval where the probability is
         1 has no peak, as f = 0 suffices. Otherwise, an interval where beta is negative somewhere has one peak, with an
-        infinite value.
+        infinite value. The second result is an eps at which only the factor 0 suffices, since beta is negative there
+        and the probability is 1 on the whole interval; None if there is no such eps.
         """
         above, below = fraction_of(probability.value)
         missing = below - above
+        found: list[Peak] = []
+        only_zero: Fraction | None = None
         for interval in intervals:
-            if _is_certain(missing, interval):
+            certain = missing.is_zero() or (interval.is_point and missing.value_is_zero(interval.lower))
+            if certain and only_zero is not None:
                 continue
             negative = decide_cells(ExpPoly.ONE, beta, interval, self._limits).witness
+            if certain:
+                only_zero = negative
+                continue
             if negative is not None:
-                yield Peak(negative, True, None)
+                found.append(Peak(negative, True, None))
                 continue
             met: Fraction | Root | None = None
             for cell in beta.cells(interval, self._limits):
                 # A closed form for every eps covers the whole interval; a cell need not.
                 sample = None if beta.closed is not None else cell.sample
-                for need in self._needs(missing * cell.denominator, cell.numerator * below, cell, sample):
-                    # Beta is continuous, so the joint belongs to the peak of the cell before.
-                    if need.place != met:
-                        yield need
+                every = self._needs(missing * cell.denominator, cell.numerator * below, cell, sample)
+                # Beta is continuous, so the joint belongs to the peak of the cell before.
+                found += [need for need in every if need.place != met]
                 met = self._joint(missing, cell)
-
-    def forbids(self, probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval]) -> Fraction | None:
-        """An eps of `intervals` at which only the factor 0 suffices, or None.
-
-        At this eps `beta` is negative, and `probability` is 1 on the whole interval. Raises LimitReached.
-        """
-        above, below = fraction_of(probability.value)
-        for interval in intervals:
-            if _is_certain(below - above, interval):
-                negative = decide_cells(ExpPoly.ONE, beta, interval, self._limits).witness
-                if negative is not None:
-                    return negative
-        return None
+        return found, only_zero
 
     def _joint(self, missing: ExpPoly, cell: FormCell) -> Fraction | Root | None:
         """Return the upper end of `cell` if (1 - Pr)/beta is continuous at this end, else None; `missing` is 1 - Pr."""
@@ -1094,10 +1076,6 @@ class Factors:
             if point is Far.EVERYWHERE and sample is not None:
                 point = sample  # the whole cell, but not the whole interval
             yield Peak(point, peak.attained, peak.value)
-
-
-def _is_certain(missing: ExpPoly, interval: Interval) -> bool:
-    return missing.is_zero() or (interval.is_point and missing.value_is_zero(interval.lower))
 
 
 def _scaled_end(end: ExactCut, rate: Fraction) -> ExactCut:

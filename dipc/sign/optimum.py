@@ -429,6 +429,22 @@ class Peak:
     value: QuotientValue | None
     enclosure: tuple[Fraction, Fraction] | None = None
 
+    def place_cell(self, digits: int, limits: Limits | None = None) -> Cell | None:
+        """Two decimals around the place, one unit of the last of `digits` digits apart, or a rational place twice.
+
+        The result is (0, 0) for the limit at 0 and for a constant function, and None for the limit at infinity. Raises
+        LimitReached if the work exceeds `limits`.
+        """
+        match self.place:
+            case Fraction():
+                return self.enclosure or (self.place, self.place)
+            case Root():
+                return root_cell(self.place, digits, limits)
+            case Far.ZERO | Far.EVERYWHERE:
+                return Fraction(0), Fraction(0)
+            case Far.INFINITY:
+                return None
+
 
 def peaks(ratio: ReducedQuotient, lower: ExactCut, upper: ExactCut, limits: Limits | None = None) -> list[Peak]:
     """Candidates for the supremum of `ratio` from `lower` to `upper`; the greatest of their values is the supremum.
