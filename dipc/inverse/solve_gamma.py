@@ -41,7 +41,7 @@ from dipc.rules.rule import Variable
 from dipc.sign.chart import isolate_roots
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Cell as Enclosure
-from dipc.sign.optimum import Infinite, decimal_hull, limit_at_zero
+from dipc.sign.optimum import decimal_hull, limit_at_zero
 from dipc.sign.piecewise import BetaForm
 from dipc.sign.roots import Root
 from dipc.text.ast import BaseType, mentions
@@ -228,8 +228,7 @@ class _Search:
             near = (Interval(Fraction(0), _TINY, False, False),)
             return fails_next_to_zero(Obligation(bound, beta, near), self._probabilities.measurer, self._limits)
         probability = self._probabilities.measurer.measure(bound).value
-        limit = limit_at_zero(*slack_of(probability, beta, cell.sample), self._limits)
-        return limit is Infinite.MINUS or (isinstance(limit, Fraction) and limit < 0)
+        return limit_at_zero(*slack_of(probability, beta, cell.sample), self._limits) < 0
 
     # --- numbers -----------------------------------------------------------------------------------
 

@@ -52,7 +52,7 @@ from dipc.rules.log_concave import CORNERS
 from dipc.rules.rule import Bounds, Derivation, Farkas
 from dipc.rules.vertices import VERTICES
 from dipc.sign.interval import Interval
-from dipc.sign.optimum import Infinite, Limit, limit_at_infinity, limit_at_zero
+from dipc.sign.optimum import Limit, limit_at_infinity, limit_at_zero
 from dipc.text.ast import CompareOp
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def ends(exits: Iterable[CenteredExit], limits: Limits) -> tuple[Values, Values]
     if first is None:
         return None
     start, end = _limits(first, limits)
-    if isinstance(start, Infinite) or isinstance(end, Infinite) or start == end:
+    if not isinstance(start, Fraction) or not isinstance(end, Fraction) or start == end:
         return None
     above, below = first - min(start, end), max(start, end) - first
     if not all(is_proved_nonnegative(each, (Interval.POSITIVE,), limits) for each in (above, below)):
@@ -183,7 +183,7 @@ def ends(exits: Iterable[CenteredExit], limits: Limits) -> tuple[Values, Values]
     points: tuple[dict[Closed, Fraction], dict[Closed, Fraction]] = {first: start}, {first: end}
     for other in others:
         low, high = _limits(other, limits)
-        if isinstance(low, Infinite) or isinstance(high, Infinite):
+        if not isinstance(low, Fraction) or not isinstance(high, Fraction):
             return None
         slope = (high - low) / (end - start)
         if Quotient.convert(other) != Quotient.convert(first) * slope + (low - slope * start):

@@ -32,7 +32,7 @@ from dipc.measure.event import Noise
 from dipc.program.metric import Norm
 from dipc.rules.centered_exits import CenteredExit
 from dipc.sign.interval import Interval
-from dipc.sign.optimum import Infinite, leading_at_zero, limit_at_zero
+from dipc.sign.optimum import leading_at_zero, limit_at_zero
 from dipc.sign.piecewise import PiecewiseForm
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -145,7 +145,7 @@ def _limit_weight(weight: Closed | None) -> Closed | None:
     if weight is None:
         return None
     limit = limit_at_zero(*fraction_of(weight))
-    if isinstance(limit, Infinite):
+    if not isinstance(limit, Fraction):
         raise OutsideFragment("a weight has no limit at eps = 0")
     return ExpPoly.constant(limit)
 

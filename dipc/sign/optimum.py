@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from fractions import Fraction
 from itertools import pairwise
-from math import factorial, gcd, lcm
+from math import factorial, gcd, inf, lcm
 
 import flint
 
@@ -337,14 +337,8 @@ class ReducedQuotient:
 # --- Limits of a quotient of exponential polynomials at the two ends of the positive numbers, exactly -----------------
 
 
-class Infinite(Enum):
-    """The limit of a quotient that tends to infinity: PLUS for +∞, MINUS for -∞."""
-
-    PLUS = 1
-    MINUS = -1
-
-
-Limit = Fraction | Infinite
+#: The limit of a quotient: a rational number, or the float `inf` or `-inf`.
+Limit = Fraction | float
 
 
 def leading_at_zero(f: ExpPoly, limits: Limits | None = None) -> tuple[int, Fraction]:
@@ -393,7 +387,7 @@ def _limit(growth: int, ratio: Fraction) -> Limit:
         return ratio
     if growth < 0:
         return Fraction(0)
-    return Infinite.PLUS if ratio > 0 else Infinite.MINUS
+    return inf if ratio > 0 else -inf
 
 
 # --- Local maxima of a quotient between two ends, and its limits at the ends ------------------------------------------
@@ -575,13 +569,10 @@ class _PeakSearch:
 
 
 def _limit_peak(far: Far, limit: Limit) -> Iterator[Peak]:
-    match limit:
-        case Infinite.PLUS:
-            yield Peak(far, False, None)
-        case Infinite.MINUS:
-            pass
-        case Fraction():
-            yield Peak(far, False, QuotientValue.rational(limit))
+    if isinstance(limit, Fraction):
+        yield Peak(far, False, QuotientValue.rational(limit))
+    elif limit > 0:
+        yield Peak(far, False, None)
 
 
 def _plain(end: ExactCut) -> ExactCut:

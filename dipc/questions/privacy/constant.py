@@ -58,7 +58,7 @@ from dipc.questions.privacy.moves import AllowedMoves
 from dipc.questions.privacy.outcome import Ends, Numbers, PrivacyAnswer, Texts, power
 from dipc.sign.chart import isolate_roots
 from dipc.sign.interval import Interval
-from dipc.sign.optimum import Infinite, ReducedQuotient, leading_at_infinity, limit_at_zero
+from dipc.sign.optimum import ReducedQuotient, leading_at_infinity, limit_at_zero
 from dipc.text import ast
 from dipc.text.ast import BaseType
 from dipc.text.core import DomType, Slot, Value, show_value
@@ -1189,7 +1189,7 @@ def _limits(first: Closed, second: Closed, intervals: Sequence[Interval], limits
     if any(not interval.lower for interval in intervals):
         (above, below), (over, under) = fraction_of(first), fraction_of(second)
         ratio = limit_at_zero(above * under, below * over, limits)
-        if isinstance(ratio, Infinite) or ratio > 1:
+        if not isinstance(ratio, Fraction) or ratio > 1:
             yield None
         elif ratio == 1:
             # log(1 + x) = x to first order.
