@@ -34,12 +34,12 @@ from dipc.sign.optimum import order, root_cell
 from dipc.sign.piecewise import BetaForm, FormCell, PiecewiseForm, proved_quotient
 from dipc.sign.roots import Root, refine_within
 
-#: Values of eps whose signs are computed first: powers of 2, and numbers between them where eps is usual. Then the most
-#: values that are added, and the number of values in a short interval.
-GRID = (
-    *[Fraction(2) ** (k // 4) * (4 + k % 4) / 4 for k in range(-60, 60)],
-    *[Fraction(2) ** k for k in range(-64, 65, 4) if abs(k) > 15],
-)
+#: Usual values of eps: powers of 2 and numbers between them.
+USUAL = tuple([Fraction(2) ** (k // 4) * (4 + k % 4) / 4 for k in range(-60, 60)])
+
+#: Values of eps whose signs are computed first. Then the most values that are added, and the number of values in a short
+#: interval.
+GRID = (*USUAL, *[Fraction(2) ** k for k in range(-64, 65, 4) if abs(k) > 15])
 _MORE_SAMPLES, _PARTS = 12, 8
 
 #: The first and the greatest precision of a sign, in bits; the halvings before Newton's method, and its steps.

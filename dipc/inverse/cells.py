@@ -57,6 +57,7 @@ from dipc.questions.privacy.constant import Candidate
 from dipc.questions.privacy.onwards import LeastCosts, Reached
 from dipc.rules.rule import ProofStep, Variable
 from dipc.sign.interval import Interval
+from dipc.sign.optimum import value_ball
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.core import SampleNoise
 
@@ -297,27 +298,15 @@ def _approximation(summands: Sequence[tuple[Fraction, Closed]]) -> Callable[[Fra
     `summands` has pairs (factor, summand). The function computes with slightly more precision than floats have, but no
     error is proved.
     """
-    fractions = [(factor, *fraction_of(value)) for factor, value in summands]
-    sums = [(_balls(above * factor), _balls(below)) for factor, above, below in fractions]
+    fractions = [fraction_of(value * factor) for factor, value in summands]
 
     def approximate(eps: Fraction) -> float:
         with precision(_BITS, 1):
             point = flint.arb(to_fmpq(eps))
-            total = flint.arb(1)
-            for above, below in sums:
-                total += _sum(above, point) / _sum(below, point)
-            return float(total.mid())
+            quotients = (value_ball(above, point) / value_ball(below, point) for above, below in fractions)
+            return float(sum(quotients, flint.arb(1)).mid())
 
     return approximate
-
-
-def _balls(value: ExpPoly) -> list[tuple[flint.arb, int, flint.arb]]:
-    with precision(_BITS, 1):
-        return [(flint.arb(to_fmpq(c)), k, flint.arb(to_fmpq(q))) for k, q, c in value.terms()]
-
-
-def _sum(terms: Sequence[tuple[flint.arb, int, flint.arb]], eps: flint.arb) -> flint.arb:
-    return sum((c * eps**k * (q * eps).exp() for c, k, q in terms), flint.arb(0))
 
 
 def round_to(value: Fraction) -> Fraction:

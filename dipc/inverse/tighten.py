@@ -24,6 +24,7 @@ from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import dyadic
 from dipc.claims.claim import intervals_text
 from dipc.claims.table import TableGiven
+from dipc.decide.crossings import USUAL
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Bound, Obligation, Verdict, decide_cells
 from dipc.decide.scaled import constants_of, scaled_obligation, with_least_constants
@@ -91,9 +92,6 @@ _MORE = 14
 
 #: The reason why no factor is known where a claim is always met, but by no multiple of a negative beta.
 _SIGN_OPEN = "beta has irrational numbers, and is not known to be at least 0"
-
-#: Values of eps that are tried first: powers of 2 and numbers between them.
-_GRID = tuple([Fraction(2) ** (k // 4) * (4 + k % 4) / 4 for k in range(-60, 60)])
 
 #: Newton's steps, and bits of numbers.
 _STEPS, _COARSE_BITS = 12, 64
@@ -167,7 +165,7 @@ def _highest(needed: partial[flint.arb_series], intervals: Sequence[Interval], b
     """
     best: tuple[float, Fraction] | None = None
     with precision(_COARSE_BITS, 1):
-        candidates = [(eps, each) for each in intervals for eps in (*_GRID, each.lower, each.upper)]
+        candidates = [(eps, each) for each in intervals for eps in (*USUAL, each.lower, each.upper)]
         for eps in [eps for eps, interval in candidates if eps is not None and eps in interval]:
             try:
                 (ball,) = coefficients(needed(eps), 1)

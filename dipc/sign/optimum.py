@@ -164,10 +164,10 @@ class QuotientValue:
             low = high = self._at
         with flint.ctx.workprec(bits + 64):
             eps = flint.arb(to_fmpq(low)).union(flint.arb(to_fmpq(high)))
-            below = _ball(self._denominator, eps)
+            below = value_ball(self._denominator, eps)
             if below.contains(0):
                 return None
-            ball = _ball(self._numerator, eps) / below
+            ball = value_ball(self._numerator, eps) / below
             if not ball.is_finite():
                 return None
             ends = ball.lower(), ball.upper()
@@ -247,7 +247,7 @@ def compare(first: QuotientValue, second: QuotientValue, digits: int) -> tuple[i
         second.narrow()
 
 
-def _ball(f: ExpPoly, eps: flint.arb) -> flint.arb:
+def value_ball(f: ExpPoly, eps: flint.arb) -> flint.arb:
     """A ball that contains the value of `f` at every point of the ball `eps`, at FLINT's current precision."""
     unit, terms = f.integer_terms()
     exponentials: dict[int, flint.arb] = {}
