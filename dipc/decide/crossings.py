@@ -37,8 +37,7 @@ from dipc.sign.roots import Root, refine_within
 #: Usual values of eps: powers of 2 and numbers between them.
 USUAL = tuple([Fraction(2) ** (k // 4) * (4 + k % 4) / 4 for k in range(-60, 60)])
 
-#: Values of eps whose signs are computed first. Then the most values that are added, and the number of values in a short
-#: interval.
+#: Values of eps whose signs are computed first; the most values that are added, and the number in a short interval.
 GRID = (*USUAL, *[Fraction(2) ** k for k in range(-64, 65, 4) if abs(k) > 15])
 _MORE_SAMPLES, _PARTS = 12, 8
 
