@@ -1,4 +1,4 @@
-"""The chain as built, its transitions, and the ends of its paths while it grows.
+"""The chain as built, and its transitions.
 
 The weights of the exits are those of a finite Markov chain, the one that the choices form.
 
@@ -17,7 +17,7 @@ Paths that part at a comparison never meet again, except with probability 0: the
 same reason a comparison that branches leads out of its strongly connected component: inside one there are only choices
 and deterministic steps, and the weights that leave a state sum to 1.
 
-If states are united (see `explore.py`), paths with different outcomes do meet, and W would count them several times.
+If states are united (see `uniting.py`), paths with different outcomes do meet, and W would count them several times.
 States are united only in programs without choices, where every exit has weight 1.
 """
 
@@ -118,55 +118,6 @@ class Transitions:
         for source, after in self._after.items():
             graph.add_edges_from((source, goal, {"edges": edges}) for goal, edges in after.items())
         return graph
-
-
-# --- Where the paths of a growing chain end, below a state ------------------------------------------------------------
-
-#: The leaves below this many states are kept at once.
-_MOST_KEPT = 100
-
-
-class Leaves:
-    """The leaves of a growing chain: the states without successors, the only states that may still get successors.
-
-    The leaves that a state can reach are remembered, and a later search from this state begins at them. So if every
-    path passes through one state, the chain below this state is not searched again for each group of paths.
-    """
-
-    def __init__(self, transitions: Transitions) -> None:
-        self._transitions = transitions
-        self._kept: dict[int, list[int]] = {}
-        self._instead: dict[int, int] = {}
-
-    def replace(self, leaf: int, whole: int) -> None:
-        """Remember that the state `whole` replaces the state `leaf`, which the chain no longer has."""
-        self._instead[leaf] = whole
-
-    def below(self, above: int) -> list[int]:
-        result: list[int] = []
-        seen: set[int] = set()
-        pending = self._kept.get(above, [above])
-        while pending:
-            further: list[int] = []
-            for node in map(self._current, pending):
-                if node in seen:
-                    continue
-                seen.add(node)
-                successors = self._transitions.successors(node)
-                if successors:
-                    further += successors
-                else:
-                    result.append(node)
-            pending = further
-        if len(self._kept) >= _MOST_KEPT:
-            self._kept.clear()
-        self._kept[above] = result
-        return result
-
-    def _current(self, node: int) -> int:
-        while node in self._instead:
-            node = self._instead[node]
-        return node
 
 
 # --- The chain as built: a graph of states and what its exits output --------------------------------------------------

@@ -25,7 +25,6 @@ from dipc.claims.table import (
     read_table,
 )
 from dipc.frozen import LazyModule, frozen
-from dipc.program.allowed import AllowedInputs
 from dipc.program.program import Program, Progress
 from dipc.text.ast import RequiresDecl
 from dipc.text.core import ProgramCode, Slot, Value
@@ -35,8 +34,10 @@ from dipc.text.program import CoreProgram
 from dipc.text.statements import lower
 
 if TYPE_CHECKING:
+    from dipc.program import allowed
     from dipc.program import ideal as ideals
 else:
+    allowed = LazyModule("dipc.program.allowed")
     ideals = LazyModule("dipc.program.ideal")
 
 # --- The inputs at which a claim is checked: products of finite sets, listed ones, or all of them ---------------------
@@ -114,7 +115,7 @@ def with_selection(program: Program, given: InputSpec | None) -> tuple[Program, 
     assert anew.requires is not None, "the program has `requires`"
     both = anew.requires if core.requires is None else core.requires.conjunction(anew.requires)
     try:
-        _ = AllowedInputs(core, both, program.limits).point
+        _ = allowed.AllowedInputs(core, both, program.limits).point
     except DiagnosticError as error:
         if any(each.code != ProgramCode.BAD_PRECONDITION for each in error.diagnostics):
             raise

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.chain.explore import Rows
 from dipc.chain.state import (
     Affine,
     constraint,
@@ -20,6 +19,7 @@ from dipc.chain.state import (
     graph_entails,
     irredundant,
 )
+from dipc.chain.uniting import Rows
 from dipc.linear.halfspace import difference_graph, greatest_bounds
 from dipc.text.ast import CompareOp
 from tests.linear.elimination import is_feasible

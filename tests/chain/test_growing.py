@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.algebra.graph import Dominators
-from dipc.chain.chain import Leaves, Transitions
+from dipc.chain.chain import Transitions
+from dipc.chain.uniting import Leaves
 
 
 @given(st.data(), st.integers(2, 30))
