@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
 
 from dipc.chain.chain import ExitState
 from dipc.chain.state import (
@@ -96,20 +95,11 @@ def _component(by_id: Mapping[int, NoiseVar], bounds: Sequence[Affine]) -> Compo
     for form in bounds:
         terms = tuple([(position[noise], coefficient) for noise, coefficient in form.noises])
         renumbered.append(Affine(terms, form.inputs, form.constant))
-        slacks.append(_slack(form, tuple([means[noise] for noise, _ in form.noises])))
+        slacks.append(centered(form, means).noiseless)
     noises = tuple([by_id[noise] for noise in members])
     around_zero = tuple([Noise(noise.law, noise.rate, Fraction(0)) for noise in noises])
     keys = tuple(sorted({key for slack in slacks for key, _ in slack.inputs}))
     return ComponentTemplate(tuple(members), keys, noises, around_zero, tuple(renumbered), tuple(slacks))
-
-
-@lru_cache(maxsize=1 << 14)
-def _slack(form: Affine, means: tuple[Affine, ...]) -> Affine:
-    """Return the value of `form` when its noises are equal to their `means`, as a function of the inputs.
-
-    Many exits share the cached result.
-    """
-    return centered(form, {noise: mean for (noise, _), mean in zip(form.noises, means, strict=True)}).noiseless
 
 
 def _interval(member: int, weight: NoiseWeight) -> ComponentTemplate:

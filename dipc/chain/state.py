@@ -10,18 +10,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import pairwise
 from math import ceil, floor, gcd, lcm
 from typing import TYPE_CHECKING
 
 from dipc.frozen import LazyModule, frozen
 from dipc.linear.halfspace import (
-    ORIGIN,
     Difference,
     Graph,
     Halfspace,
-    Weight,
     difference_ends,
     difference_graph,
     greatest_bounds,
@@ -547,55 +545,16 @@ def graph_entails(graph: Graph, question: Constraint) -> bool:
 
 def contradict(facts: Sequence[Constraint]) -> bool:
     """Whether `facts` were proved to have probability 0 together, for every input."""
-    if _has_own_variables(facts):
-        return False
     keys = set(facts)
     if any(fact.negation in keys for fact in facts):
         return True
     differences = [fact.bound for fact in facts]
-    empty = _is_empty_box(differences)
-    if empty is not None:
-        return empty
     if None in differences:
         facts = change_coordinates(facts, offsets(facts))
         differences = [fact.bound for fact in facts]
     if is_contradictory(difference_graph(difference for difference in differences if difference is not None)):
         return True
     return None in differences and linear_program.contradiction([fact.halfspace for fact in facts]) is not None
-
-
-def _has_own_variables(facts: Sequence[Constraint]) -> bool:
-    """Whether each of `facts` has a single variable, and no two of `facts` have the same variable."""
-    seen: set[int] = set()
-    for fact in facts:
-        form = fact.form
-        if len(form.noises) + len(form.inputs) != 1:
-            return False
-        seen.add(2 * form.noises[0][0] if form.noises else 2 * form.inputs[0][0] + 1)
-    return len(seen) == len(facts)
-
-
-def _is_empty_box(bounds: Iterable[tuple[int, int, Weight] | None]) -> bool | None:
-    """Whether no point satisfies all `bounds`; None if some element of `bounds` is not a bound on a single variable."""
-    from_below: dict[int, Weight] = {}
-    from_above: dict[int, Weight] = {}
-    for bound in bounds:
-        if bound is None:
-            return None
-        upper, lower, weight = bound
-        if lower == ORIGIN:
-            side, variable = from_below, upper
-        elif upper == ORIGIN:
-            side, variable = from_above, lower
-        else:
-            return None
-        if variable not in side or side[variable] < weight:
-            side[variable] = weight
-    for variable, (least, strict) in from_below.items():
-        above = from_above.get(variable)
-        if above is not None and (least + above[0], strict + above[1]) > (0, 0):
-            return True
-    return False
 
 
 def contradict_each(facts: Sequence[Constraint], others: Iterable[Sequence[ConstraintSet]]) -> bool:
@@ -883,7 +842,7 @@ class State:
         Noises that neither values nor constraints mention any more are removed, which changes no probability.
         """
         own = self.values
-        known = [slot for slot in slot_tuple(slots) if own[slot] is not Mark.FORGOTTEN]
+        known = [slot for slot in slots_in(slots) if own[slot] is not Mark.FORGOTTEN]
         if not known:
             return self
         values = list(own)
@@ -927,12 +886,6 @@ def slots_in(members: int) -> Iterator[int]:
         lowest = members & -members
         yield lowest.bit_length() - 1
         members ^= lowest
-
-
-@lru_cache(maxsize=1 << 12)
-def slot_tuple(members: int) -> tuple[int, ...]:
-    """Return the slots in the bit set `members`, increasing."""
-    return tuple(slots_in(members))
 
 
 def initial_state(label: int, values: tuple[SlotValue, ...]) -> State:

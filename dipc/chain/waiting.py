@@ -39,7 +39,7 @@ from dipc.chain.state import (
     Unfinished,
     Waiting,
     slot_set,
-    slot_tuple,
+    slots_in,
 )
 from dipc.chain.step import Successor, apply, content, is_never, require_element, step
 from dipc.frozen import frozen
@@ -129,7 +129,7 @@ class Steps:
         """Whether the next step of `state` may read a waiting choice."""
         return not self._is_plain and (
             isinstance(state.values[self._extra], Unfinished)
-            or any(type(state.values[slot]) is Waiting for slot in slot_tuple(self._flow.reads[state.label]))
+            or any(type(state.values[slot]) is Waiting for slot in slots_in(self._flow.reads[state.label]))
         )
 
     def successors(self, state: State) -> tuple[Successor, ...]:

@@ -616,7 +616,7 @@ def many_runs(flow: Flow, limits: Limits) -> ManyRuns | None:
     # Each comparison has at most three outcomes, so that few of them do not make many runs.
     many = flow.may_have_runs and flow.draws and not flow.places and 3**comparisons > FEW_RUNS
     most = min(_MOST_COUNTED, limits.states)
-    return ManyRuns(flow, len(steps), most) if many and len(steps) <= most else None
+    return ManyRuns(flow, most) if many and len(steps) <= most else None
 
 
 class ManyRuns:
@@ -625,9 +625,8 @@ class ManyRuns:
     Runs are explored one by one, or are kept as a graph of runs if an answer has many of them.
     """
 
-    def __init__(self, flow: Flow, steps: int, most: int) -> None:
+    def __init__(self, flow: Flow, most: int) -> None:
         self._flow = flow
-        self._steps = steps
         self._most = most
         self._graphs: dict[int, series.RunTemplate | None] = {}
         #: The least number of runs to one answer that were not united.
@@ -647,15 +646,6 @@ class ManyRuns:
             return {}
         many = [end for end in self._runs.ends if self._runs.counts[end] > FEW_RUNS]
         return {values_key(self._runs.outputs(end).values()): end for end in many}
-
-    def brief(self, limits: Limits) -> Limits | None:
-        """Return `limits` with fewer states, for a first attempt to follow each run; None if runs are counted already.
-
-        If there are few runs, this attempt takes less time than counting them.
-        """
-        if "_runs" in self.__dict__:
-            return None
-        return replace(limits, states=min(limits.states, 2 * self._steps))
 
     def few(self, wanted: Mapping[int, Value], limits: Limits) -> Limits | None:
         """Return limits, at most `limits`, for exploring the runs to the outputs `wanted` one by one.

@@ -38,7 +38,7 @@ from dipc.measure.measure import (
     without_frames,
 )
 from dipc.noise.law import NoClosedForm
-from dipc.program.exits import FEW_RUNS, Exit, Exits, ManyRuns, OutputLaws, exits, many_runs, values_key
+from dipc.program.exits import Exit, Exits, ManyRuns, OutputLaws, exits, many_runs, values_key
 from dipc.program.weights import Choices, check_choices, wrong_choices
 from dipc.sign.interval import Interval
 from dipc.text.ast import Expr, number
@@ -237,12 +237,6 @@ class Probabilities:
         many = self._many
         if many is None:
             return self._explored(inputs, outputs, self.limits)
-        brief = many.brief(self.limits)
-        if brief is not None:
-            with suppress(LimitReached):
-                plan = self._explored(inputs, outputs, brief)
-                if len(plan.exits) <= FEW_RUNS:
-                    return plan
         wanted = self._wanted(outputs)
         few = many.few(wanted, self.limits)
         try:
