@@ -36,15 +36,15 @@ from dipc.chain.state import (
     slot_set,
     slots_in,
 )
-from dipc.chain.step import Successor
-from dipc.chain.waiting import Steps
+from dipc.chain.step import Successor, step
 from dipc.frozen import LazyModule, frozen
 from dipc.text.core import Value
 from dipc.text.program import CoreProgram
 
 if TYPE_CHECKING:
-    from dipc.chain import uniting
+    from dipc.chain import uniting, waiting
 else:
+    waiting = LazyModule("dipc.chain.waiting")
     uniting = LazyModule("dipc.chain.uniting")
 
 #: The most consecutive states with a single successor that are skipped. Without a bound, a loop could be skipped
@@ -141,7 +141,8 @@ class _Explorer:
         # Wanted outputs are compared when they become final: they must not be forgotten before.
         self.live = [everything] * (flow.exit_label + 1) if display else flow.live(observed | wanted.keys())
         self.everything = everything
-        self.steps = Steps(flow, self.live, waiting=not display)
+        #: The steps of a program with choices that wait; None if each choice is made where it is drawn.
+        self.steps = waiting.Steps(flow, self.live) if flow.waits and not display else None
         self.unites = flow.forward and not flow.chooses and not display and inputs.along is None
         self.skips = not self.unites and not display
         self.transitions = Transitions()
@@ -164,7 +165,8 @@ class _Explorer:
         flow = self.flow
         start = flow.first_state(self.inputs.finite)
         start = start.guarded_by(constraint_set(self.inputs.guards))
-        start = self.steps.first(start.forget(self.everything & ~self.live[flow.entry]))
+        start = start.forget(self.everything & ~self.live[flow.entry])
+        start = start if self.steps is None else self.steps.first(start)
         self.initial = initial = self._add(start)
         along = self.inputs.along
         outside = along is not None and not all(guard.holds_at(along) for guard in start.guards.items)
@@ -269,20 +271,24 @@ class _Explorer:
                 if self.forgets:
                     self._lighten(cut)
                 return cut
-            if not left or goal not in self.flow.determined or self.steps.pauses(after):
+            if not left or goal not in self.flow.determined or (self.steps is not None and self.steps.pauses(after)):
                 break
             try:
-                ((bound_to, _),) = self.steps.successors(after)
+                ((bound_to, _),) = self._step(after)
             except Fault:
                 break  # it is told by the whole path, when the state is expanded itself
             label, after = goal, bound_to
         result = self._add(after)
-        heappush(self.pending, (after.label, self.steps.progress(after), result))
+        progress = 0 if self.steps is None else self.steps.progress(after)
+        heappush(self.pending, (after.label, progress, result))
         return result
+
+    def _step(self, state: State) -> tuple[Successor, ...]:
+        return step(self.flow, state) if self.steps is None else self.steps.successors(state)
 
     def _successors(self, node: int) -> tuple[Successor, ...]:
         try:
-            return self.steps.successors(self.states[node])
+            return self._step(self.states[node])
         except Fault as fault:
             graph = self.transitions.as_networkx()
             notes = path_notes(self.flow.program, graph, self.states, self.initial, node, self.inputs.finite)

@@ -263,9 +263,9 @@ def step(flow: Flow, state: State, instruction: Instruction | None = None) -> tu
                     [Successor(assumed.assign(slot, holds, follow), edge) for holds, assumed, edge in outcomes]
                 )
             if isinstance(expr, AffineExpr):
-                return _only(state.assign(slot, _affine(flow, state, slot, expr), follow))
+                return (Successor(state.assign(slot, _affine(flow, state, slot, expr), follow), None),)
             value = _in_domain(flow, slot, evaluate(expr, state.values, slots), span)
-            return _only(state.assign(slot, value, follow))
+            return (Successor(state.assign(slot, value, follow), None),)
         case SampleNoise(target=target):
             slot = slot_of(target, state.values, slots)
             if state.label in flow.places:
@@ -279,7 +279,7 @@ def step(flow: Flow, state: State, instruction: Instruction | None = None) -> tu
                         for number, weight in intervals(instruction, mean, flow.places[state.label])
                     ]
                 )
-            return _only(state.draw(*_noise(flow, state, instruction, slot), follow))
+            return (Successor(state.draw(*_noise(flow, state, instruction, slot), follow), None),)
         case Branch(condition=condition, then=then, otherwise=otherwise):
             if isinstance(condition, LinearComparison):
                 return tuple(
@@ -290,9 +290,9 @@ def step(flow: Flow, state: State, instruction: Instruction | None = None) -> tu
                 )
             truth = evaluate(condition, state.values, slots)
             assert isinstance(truth, bool)
-            return _only(state.with_label(flow.landing[then if truth else otherwise]))
+            return (Successor(state.with_label(flow.landing[then if truth else otherwise]), None),)
         case Jump(target=goal):
-            return _only(state.with_label(flow.landing[goal]))
+            return (Successor(state.with_label(flow.landing[goal]), None),)
         case SampleExponential(target=target, span=span):
             return _chosen(flow, state, target, exponential(instruction, state.values, slots), span)
         case SampleChoice(target=target, span=span):
@@ -301,10 +301,6 @@ def step(flow: Flow, state: State, instruction: Instruction | None = None) -> tu
             raise AssertionError("control never stays at an exit")
         case _:
             assert_never(instruction)
-
-
-def _only(state: State) -> tuple[Successor, ...]:
-    return (Successor(state, None),)
 
 
 def _in_domain(flow: Flow, slot: int, value: Value, span: Span) -> Value:

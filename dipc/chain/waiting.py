@@ -74,33 +74,21 @@ class Steps:
     """The steps of one exploration, in which a finite choice is drawn immediately, but branches only where it is read.
 
     Until then its options stay together in one state, as the value of a variable: a waiting choice. Every state passed
-    to a method must be a result of `first` or `successors`. If no choice of the program can wait, the steps are those
-    of `dipc.chain.step`.
+    to a method must be a result of `first` or `successors`.
     """
 
-    def __init__(
-        self,
-        flow: Flow,
-        live: Sequence[int],
-        *,
-        kept: int = 0,
-        waiting: bool = True,
-        opened: bool = False,
-        folded: bool = True,
-    ) -> None:
+    def __init__(self, flow: Flow, live: Sequence[int], *, kept: int = 0, at_once: bool = False) -> None:
         """Prepare the steps of the program of `flow`; `live` has, by label, the bit set of slots read later.
 
         - The slots in the bit set `kept` are never forgotten, and no choice waits in them.
-        - `waiting`: whether choices wait at all.
-        - `opened`: whether a finite input that is left open waits as well, with its values as options.
-        - `folded`: whether a variable computed from a waiting choice may wait in place of the choice.
+        - With `at_once`, each choice is made where it is drawn. Then only values that wait in the first state wait, and
+          no variable computed from them waits in their place.
         """
         self._flow = flow
         self._live = live
         self._kept = kept
-        self._waits = flow.waits if waiting else frozenset[int]()
-        self._is_plain = not self._waits and not opened
-        self._folds = folded
+        self._waits = frozenset[int]() if at_once else flow.waits
+        self._folds = not at_once
         self._extra = len(flow.program.slots)
         self._codes: dict[int, _Code] = {}
         self._drawn: dict[Waiting, Waiting] = {}
@@ -109,8 +97,6 @@ class Steps:
 
     def first(self, state: State) -> State:
         """Return the initial `state` with one more slot, for an evaluation that stops at a waiting choice."""
-        if self._is_plain:
-            return state
         return State(
             state.label,
             (*state.values, Mark.FORGOTTEN),
@@ -122,14 +108,13 @@ class Steps:
 
     def progress(self, state: State) -> int:
         """Return how far the instruction at `state` has been evaluated, a number that orders states at one label."""
-        value = None if self._is_plain else state.values[self._extra]
+        value = state.values[self._extra]
         return value.place + 1 if isinstance(value, Unfinished) else 0
 
     def pauses(self, state: State) -> bool:
         """Whether the next step of `state` may read a waiting choice."""
-        return not self._is_plain and (
-            isinstance(state.values[self._extra], Unfinished)
-            or any(type(state.values[slot]) is Waiting for slot in slots_in(self._flow.reads[state.label]))
+        return isinstance(state.values[self._extra], Unfinished) or any(
+            type(state.values[slot]) is Waiting for slot in slots_in(self._flow.reads[state.label])
         )
 
     def successors(self, state: State) -> tuple[Successor, ...]:

@@ -37,7 +37,6 @@ from dipc.chain.state import (
     slot_set,
     slots_in,
 )
-from dipc.chain.waiting import Steps
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound, Share
 from dipc.program.weights import Choices, Weights
@@ -60,11 +59,12 @@ from dipc.text.program import CoreProgram
 
 if TYPE_CHECKING:
     from dipc.algebra import absorption
-    from dipc.chain import series
+    from dipc.chain import series, waiting
     from dipc.measure import runs as graphs
 else:
     absorption = LazyModule("dipc.algebra.absorption")
     series = LazyModule("dipc.chain.series")
+    waiting = LazyModule("dipc.chain.waiting")
     graphs = LazyModule("dipc.measure.runs")
 
 
@@ -366,7 +366,7 @@ class _Counting:
         base = start.values[counter]
         assert isinstance(base, Fraction)
         self._base: Fraction = base
-        self._steps = Steps(flow, self._live, kept=1 << counter)
+        self._steps = waiting.Steps(flow, self._live, kept=1 << counter)
         self._start = self._steps.first(start.forget(slot_set(range(len(start.values))) & ~self._live[flow.entry]))
 
     def exits(self, limits: Limits) -> Exits:

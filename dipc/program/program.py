@@ -108,14 +108,12 @@ class Probabilities:
         self.work = Effort()
         self.measurer = BoundMeasurer(measurer or Measurer(limits))
         slots = program.slots
-        self._real_inputs = [position for position, slot in enumerate(program.inputs) if slots[slot].is_symbolic]
-        self._finite_inputs = [
-            position for position in range(len(program.inputs)) if position not in set(self._real_inputs)
-        ]
-        self._real_outputs = [position for position, slot in enumerate(program.outputs) if slots[slot].is_symbolic]
-        self._finite_outputs = [
-            position for position in range(len(program.outputs)) if position not in set(self._real_outputs)
-        ]
+        self._real_inputs, self._finite_inputs = list[int](), list[int]()
+        self._real_outputs, self._finite_outputs = list[int](), list[int]()
+        for position, slot in enumerate(program.inputs):
+            (self._real_inputs if slots[slot].is_symbolic else self._finite_inputs).append(position)
+        for position, slot in enumerate(program.outputs):
+            (self._real_outputs if slots[slot].is_symbolic else self._finite_outputs).append(position)
         #: The places of cells in a row, by the keys of events.
         self._place = {key: place for place, key in enumerate((*program.inputs, *program.outputs, GAMMA))}
         self._plans: dict[tuple[object, ...], _Plan | Undecided] = {}

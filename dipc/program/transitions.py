@@ -105,7 +105,7 @@ class _Search:
         self._finite = [slot for slot in flow.program.inputs if not slots[slot].is_symbolic]
         self._domains = {slot: finite_values(slots[slot]) for slot in self._finite}
         self._live = flow.live(flow.program.outputs)
-        self._steps = Steps(flow, self._live, opened=True, waiting=not at_once, folded=not at_once)
+        self._steps = Steps(flow, self._live, at_once=at_once)
         self._everything = slot_set(range(len(slots)))
         self._numbers: dict[Closed, int] = {}
         self._functions: list[Closed] = []
