@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dipc.coq.signs import NotStatedError
+from dipc.verifier.execution import goals, places_in
 from dipc.verifier.functions import ONE, Closed
 from dipc.verifier.noise import Family
 from dipc.verifier.program import (
@@ -118,19 +119,14 @@ class CoqProgram:
         code = self.machine.code
         ways, comparisons = [1] * (len(code) + 1), [0] * (len(code) + 1)
         for here in reversed(range(len(code))):
+            nexts = goals(here, code[here])
             match code[here]:
-                case Halt():
-                    nexts = []
-                case Jump(goal):
-                    nexts = [goal]
-                case Branch(_, otherwise):
-                    nexts = [here + 1, otherwise]
                 case Choice(_, arms):
-                    nexts = [here + 1] * len(arms)
+                    nexts *= len(arms)
                 case Store(_, value) if _is_condition(value):
-                    nexts = [here + 1, here + 1]
+                    nexts *= 2
                 case _:
-                    nexts = [here + 1]
+                    pass
             if nexts:
                 ways[here] = sum(ways[each] for each in nexts)
                 comparisons[here] = max(comparisons[each] for each in nexts) + self._compares_noise(code[here])
@@ -206,22 +202,10 @@ class CoqProgram:
     # --- expressions -----------------------------------------------------------------------------
 
     def _has_noise(self, code: Code) -> bool:
-        match code:
-            case Place():
-                return not self.noisy.isdisjoint(code.slots)
-            case Operation(_, arguments):
-                return any(map(self._has_noise, arguments))
-            case _:
-                return False
+        return any(not self.noisy.isdisjoint(place.slots) for place in places_in([code]))
 
     def _reads_real(self, code: Code) -> bool:
-        match code:
-            case Place():
-                return self._is_real(self._slot(code))
-            case Operation(_, arguments):
-                return any(map(self._reads_real, arguments))
-            case _:
-                return False
+        return any(self._is_real(self._slot(place)) for place in places_in([code]))
 
     def _real(self, code: Code) -> Term:
         """Return the real expression `code` in Coq, a sum of multiples of real variables and a number, such as 2*x + 1.

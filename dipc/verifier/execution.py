@@ -380,7 +380,7 @@ class Execution:
 
     def explore(self, inputs: Mapping[int, Held]) -> None:
         """Explore all states from the start with these `inputs`, by slot. Their domains are not checked."""
-        values = tuple(inputs.get(label, slot.initial) for label, slot in enumerate(self.machine.slots))
+        values = tuple(inputs.get(number, slot.initial) for number, slot in enumerate(self.machine.slots))
         self._arrive(State(0, values, Constraints({}), ()))
         while self._queue:
             label = heappop(self._queue)
@@ -459,14 +459,14 @@ class Execution:
         later = self._shape.later[state.at]
         for slot, value in self.wanted.outputs.items():
             held = state.values[slot]
-            if not later >> slot & 1 and not isinstance(held, Affine) and held is not None:
-                if self.machine.slots[slot].type in ("real", "int"):
-                    assert isinstance(held, Fraction)
-                    assert isinstance(value, Fraction)
-                    if any(side * (held - value) < -self.wanted.gamma for side in self.machine.distance.sides):
-                        return True
-                elif held != value:
-                    return True
+            if later >> slot & 1 or isinstance(held, Affine) or held is None or held == value:
+                continue
+            if self.machine.slots[slot].type not in ("real", "int"):
+                return True
+            assert isinstance(held, Fraction)
+            assert isinstance(value, Fraction)
+            if any(side * (held - value) < -self.wanted.gamma for side in self.machine.distance.sides):
+                return True
         return False
 
     def _advance(self, number: int) -> None:
@@ -709,12 +709,13 @@ class Execution:
         declared = self.machine.slots[slot]
         if self._shape.loops[label] and declared.type in ("int", "real"):
             raise NotDerived(f"`{declared.name}` is assigned inside `while`")
-        if isinstance(value, Affine):
-            whole = self._is_integral(value)
-            integral = value.constant.denominator == 1 and all(c.denominator == 1 for _, c in value.terms)
-            fits = declared.type == ("int" if whole else "real") and (integral or not whole)
-        else:
+        if not isinstance(value, Affine):
             fits = holds(declared.type, value)
+        elif self._is_integral(value):
+            numbers = (value.constant, *(c for _, c in value.terms))
+            fits = declared.type == "int" and all(number.denominator == 1 for number in numbers)
+        else:
+            fits = declared.type == "real"
         if not fits:
             raise NotDerived(f"`{declared.name}` may get a value outside its domain")
         return slot
@@ -940,14 +941,14 @@ class Shape:
         for first, end in machine.loops:
             loops[first:end] = [True] * (end - first)
         wanted = sum(1 << slot for slot in outputs)
-        reads, kills, writes, goals = [], [], [], []
+        reads, kills, writes, following = [], [], [], []
         for label, instruction in enumerate(code):
             read, target = accesses(instruction)
             written = 0 if target is None else bits(target.slots)
             reads.append(wanted if isinstance(instruction, Halt) else read)
             writes.append(written)
             kills.append(written if target is not None and target.index is None else 0)
-            goals.append(_goals(label, instruction))
+            following.append(goals(label, instruction))
         live, later = [0] * count, [0] * count
         changed = True
         while changed:
@@ -955,7 +956,7 @@ class Shape:
             budget.spend(4 * count, len(machine.slots))
             for label in range(count - 1, -1, -1):
                 after = assigned = 0
-                for goal in goals[label]:
+                for goal in following[label]:
                     after |= live[goal]
                     assigned |= later[goal]
                 new = reads[label] | after & ~kills[label], writes[label] | assigned
@@ -965,7 +966,7 @@ class Shape:
             changed = changed and any(loops)
         arrivals = [0] * count
         for label in range(count):
-            for goal in goals[label]:
+            for goal in following[label]:
                 arrivals[goal] += 1
         joins = frozenset(label for label in range(count) if arrivals[label] > 1 and not loops[label])
         return Shape(tuple(live), tuple(later), tuple(loops), joins)
@@ -976,7 +977,8 @@ def bits(slots: tuple[int, ...]) -> int:
     return ((1 << len(slots)) - 1) << slots[0]
 
 
-def _goals(label: int, instruction: Instruction) -> tuple[int, ...]:
+def goals(label: int, instruction: Instruction) -> tuple[int, ...]:
+    """Return the numbers of the instructions that may follow `instruction`, which has the number `label`."""
     match instruction:
         case Halt():
             return ()
@@ -1006,21 +1008,18 @@ def places(instruction: Instruction) -> Iterator[Place]:
 
 
 def _expressions(instruction: Instruction) -> tuple[list[Code], Place | None]:
+    """Return the expressions that `instruction` evaluates, and the place that it writes, or None."""
     codes: list[Code] = []
-    target: Place | None = None
     match instruction:
-        case Store(target, value):
-            codes.append(value)
-        case Sample(target, _, _, mean):
-            codes.append(mean)
-        case Choice(target, arms):
-            codes += [value for value, _ in arms]
-        case Scored(target, _, scored):
-            codes += [score for _, score in scored]
-        case Branch(condition, _):
-            codes.append(condition)
+        case Store(_, code) | Sample(_, _, _, code) | Branch(code, _):
+            codes = [code]
+        case Choice(_, arms):
+            codes = [code for code, _ in arms]
+        case Scored(_, _, scored):
+            codes = [code for _, code in scored]
         case _:
             pass
+    target = None if isinstance(instruction, Branch | Jump | Halt) else instruction.target
     if target is not None and target.index is not None:
         codes.append(target.index)
     return codes, target

@@ -229,7 +229,7 @@ def _rule(count: int, bits: int) -> tuple[tuple[tuple[Fraction, Fraction], ...],
         x = _root_of_legendre(count, k, bits)
         slope = one
         for _ in range(bits.bit_length()):
-            before, now = _legendre(count, x, bits)
+            before, now = _legendre(count, x, bits)[-2:]
             slope = count * ((x * now >> bits) - before << bits) // ((x * x >> bits) - one)
             x -= (now << bits) // slope
         nodes.append((x, (2 * one << 2 * bits) // ((one - (x * x >> bits)) * (slope * slope >> bits))))
@@ -254,16 +254,14 @@ def _root_of_legendre(n: int, k: int, bits: int) -> int:
     low, high = -1 << bits, 1 << bits
     for _ in range(20):
         x = (low + high) // 2
-        values = [1 << bits, x]
-        for j in range(1, n):
-            values.append(((2 * j + 1) * (x * values[-1] >> bits) - j * values[-2]) // (j + 1))
-        above = sum((a < 0) != (b < 0) for a, b in pairwise(values))
+        above = sum((a < 0) != (b < 0) for a, b in pairwise(_legendre(n, x, bits)))
         low, high = (x, high) if above > k else (low, x)
     return low
 
 
-def _legendre(n: int, x: int, bits: int) -> tuple[int, int]:
-    before, now = 1 << bits, x
-    for k in range(1, n):
-        before, now = now, ((2 * k + 1) * (x * now >> bits) - k * before) // (k + 1)
-    return before, now
+def _legendre(n: int, x: int, bits: int) -> list[int]:
+    """Return approximately P_0(`x`), ..., P_`n`(`x`) for the Legendre polynomials P, in units of 2^-`bits`."""
+    values = [1 << bits, x]
+    for j in range(1, n):
+        values.append(((2 * j + 1) * (x * values[-1] >> bits) - j * values[-2]) // (j + 1))
+    return values

@@ -107,7 +107,7 @@ def contradictory(guards: Sequence[Guard], budget: Budget) -> bool:
 
     A strict guard does not hold on its boundary. Charges its work to `budget`.
     """
-    return _shown_empty(guards, budget, exact=False) is True
+    return _shown_empty(Question(tuple(guards), exact=False), budget) is True
 
 
 def is_empty(guards: Sequence[Guard], budget: Budget) -> bool:
@@ -116,7 +116,7 @@ def is_empty(guards: Sequence[Guard], budget: Budget) -> bool:
     A strict guard does not hold on its boundary. Charges its work to `budget`. Raises NotDerived if the certificate
     does not answer the question.
     """
-    empty = _shown_empty(guards, budget, exact=True)
+    empty = _shown_empty(Question(tuple(guards)), budget)
     if empty is None:
         raise NotDerived("the certificate does not say whether some half-spaces meet")
     return empty
@@ -142,34 +142,32 @@ def least(objective: Linear, guards: Sequence[Guard], whole: frozenset[int], bud
     if data is None:
         raise NotDerived("the certificate does not say how near some half-spaces are")
     with answers_count():
-        return _least_shown(data, wanted, guards, whole, budget)
-
-
-def _least_shown(
-    data: object, wanted: Guard, guards: Sequence[Guard], whole: frozenset[int], budget: Budget
-) -> Fraction | None:
-    """Return the least value of the linear form of `wanted` at points that satisfy `guards`, proved by `data`.
-
-    `data` is the certificate's answer. Variables in `whole` are integers. The result is None if `data` proves that no
-    point satisfies `guards`. Charges its work to `budget`. Raises Rejected if `data` proves neither.
-    """
-    point, cases = read.fields(data, {"point": read.nullable(a_point), "cases": read.anything})
-    value = None
-    less: tuple[Guard, ...] = ()
-    if point is not None:
+        point, cases = read.fields(data, {"point": read.nullable(a_point), "cases": read.anything})
+        if point is None:
+            _require_none(cases, guards, whole, budget)
+            return None
         if any(i in whole and x.denominator != 1 for i, x in point.items()):
             raise Rejected("the nearest point does not have integer coordinates")
         if not all(guard.holds(point) for guard in guards):
             raise Rejected("the nearest point does not satisfy the half-spaces")
         value = wanted.value_at(point)
-        less = (Guard(tuple((i, -c) for i, c in wanted.form), value, strict=True),)
-    waiting: list[tuple[object, tuple[Guard, ...]]] = [(cases, ())]
+        less = Guard(tuple((i, -c) for i, c in wanted.form), value, strict=True)
+        _require_none(cases, (*guards, less), whole, budget)
+        return value
+
+
+def _require_none(data: object, guards: Sequence[Guard], whole: frozenset[int], budget: Budget) -> None:
+    """Raise Rejected unless the tree of cases `data` proves that no point satisfies all `guards`.
+
+    Variables in `whole` are integers. Charges its work to `budget`.
+    """
+    waiting: list[tuple[object, tuple[Guard, ...]]] = [(data, ())]
     for _ in range(MOST_CASES):
         if not waiting:
-            return value
+            return
         case, bounds = waiting.pop()
         if isinstance(case, list):
-            if not _refuted((*guards, *less, *bounds), case, budget):
+            if not _refuted((*guards, *bounds), case, budget):
                 raise Rejected("the multipliers do not prove that no point is nearer")
             continue
         variable, most, below, above = read.fields(
@@ -245,35 +243,27 @@ def _stated_answer(question: Question, budget: Budget) -> object:
     return budget.answers.find(question.key, question)
 
 
-def _shown_empty(guards: Sequence[Guard], budget: Budget, *, exact: bool) -> bool | None:
-    """Return whether no point satisfies all `guards`; None if the certificate has no answer.
+def _shown_empty(question: Question, budget: Budget) -> bool | None:
+    """Return whether no point satisfies the guards of `question`; None if the certificate has no answer.
 
-    If `exact` is false, the certificate needs an answer only if no point satisfies them. Charges its work to `budget`.
+    Charges its work to `budget`. Raises WrongAnswer if the answer shows neither.
     """
-    data = _stated_answer(Question(tuple(guards), exact=exact), budget)
+    guards, data = question.guards, _stated_answer(question, budget)
     if data is None:
         return None
     with answers_count():
-        return _is_none(guards, data, budget)
-
-
-def _is_none(guards: Sequence[Guard], data: object, budget: Budget) -> bool:
-    """Return True if `data` shows that no point satisfies `guards`, False if it names a point that does.
-
-    Charges its work to `budget`. Raises Rejected if it shows neither.
-    """
-    match data:
-        case {"none": weights, **rest} if not rest:
-            if not _refuted(guards, weights, budget):
-                raise Rejected("the multipliers do not show that the half-spaces do not meet")
-            return True
-        case {"point": given, **rest} if not rest:
-            point = a_point(given)
-            if not all(guard.holds(point) for guard in guards):
-                raise Rejected("a point is outside the half-spaces that it is said to lie in")
-            return False
-        case _:
-            raise Rejected("an answer about half-spaces must be a point or multipliers")
+        match data:
+            case {"none": weights, **rest} if not rest:
+                if not _refuted(guards, weights, budget):
+                    raise Rejected("the multipliers do not show that the half-spaces do not meet")
+                return True
+            case {"point": given, **rest} if not rest:
+                point = a_point(given)
+                if not all(guard.holds(point) for guard in guards):
+                    raise Rejected("a point is outside the half-spaces that it is said to lie in")
+                return False
+            case _:
+                raise Rejected("an answer about half-spaces must be a point or multipliers")
 
 
 def _refuted(guards: Sequence[Guard], value: object, budget: Budget) -> bool:

@@ -293,18 +293,18 @@ def check_obligation(value: object, context: Context, budget: Budget) -> Decided
         if has:
             raise Rejected("it has both a proof and a reason why there is none")
         return decided
-    normal = isinstance(probability, Enclosed) or isinstance(beta, Enclosed)
-    if has not in _EVIDENCE.get((verdict, normal), ()):
+    is_normal = isinstance(probability, Enclosed) or isinstance(beta, Enclosed)
+    if has not in _EVIDENCE.get((verdict, is_normal), ()):
         raise Rejected(f"its evidence does not fit the verdict {verdict}")
     if beta is None:
         raise Rejected("its beta is not known, so nothing can be proved about it")
     arguments, counterexample, chart, sizes, cells = stated
+    if cells is not None:
+        _check_cells_of_stars(cells, slacks(probability, beta, budget), context.intervals, sizes, budget)
     if counterexample is not None:
         eps = _check_counterexample(counterexample, probability, beta, context.intervals, budget)
         decided = replace(decided, fails_at=eps)
     if isinstance(probability, Enclosed) or isinstance(beta, Enclosed):
-        if cells is not None:
-            _check_cells_of_stars(cells, slacks(probability, beta, budget), context.intervals, sizes, budget)
         return decided
     if arguments is not None:
         return replace(decided, open=_check_parts(arguments, probability, beta, context, budget))
