@@ -229,28 +229,25 @@ class _Elimination:
         square = self._product(half, half)
         return self._product(square, factor) if exponent % 2 else square
 
-    def _density(self, i: int, family: NoiseFamily, rate_: Fraction) -> _Factor:
+    def _density(self, i: int, family: NoiseFamily, rate: Fraction) -> _Factor:
+        """Return the density of noise `i` of the law `family`; of bounded noise, times its normalizer."""
+        windows: list[tuple[Fraction | None, Fraction | None, Fraction, Fraction]]
         if isinstance(family, Bounded):
-            return self._windows(i, family, rate_)
-        rate = (rate_ * self.rates).numerator
-        factor = 1 if self.whole else rate
-        pieces: _Pieces = {frozenset([(((i, 1),), 0)]): {((i, 0, -rate),): {(0, 0, ()): factor}}}
-        if family is Family.ONE_SIDED:
-            return _Factor(frozenset([i]), pieces)
-        # 0 belongs to the piece above; the piece of integers below begins at -1.
-        pieces[frozenset([(((i, -1),), -int(self.whole))])] = {((i, 0, rate),): {(0, 0, ()): factor}}
-        return _Factor(frozenset([i]), pieces, 1 if self.whole else 2)
-
-    def _windows(self, i: int, family: Bounded, rate: Fraction) -> _Factor:
+            windows = [*family.windows(rate)]
+        else:
+            size = Fraction(1) if self.whole else rate / (1 if family is Family.ONE_SIDED else 2)
+            windows = [(_ZERO, None, size, -rate)]
+            if family is not Family.ONE_SIDED:
+                # 0 belongs to the piece above; the piece of integers below ends at -1.
+                windows.append((None, Fraction(-int(self.whole)), size, rate))
         pieces: _Pieces = {}
-        windows = family.windows(rate)
-        unit = lcm(*((c * self.rates).denominator for _, _, c, _ in windows))
+        scale = 1 if self.whole else self.rates
+        unit = lcm(*((c * scale).denominator for _, _, c, _ in windows))
         for low, high, c, slope in windows:
-            start, end = plain(low * self.lengths), plain(high * self.lengths)
+            ends = [] if low is None else [(((i, 1),), -plain(low * self.lengths))]
+            ends += [] if high is None else [(((i, -1),), plain(high * self.lengths))]
             tilt = plain(slope * self.rates)
-            monomial: _Monomial = ((i, 0, tilt),) if tilt else ()
-            cell = frozenset([(((i, 1),), -start), (((i, -1),), end)])
-            pieces[cell] = {monomial: {(0, 0, ()): int(c * self.rates * unit)}}
+            pieces[frozenset(ends)] = {((i, 0, tilt),) if tilt else (): {(0, 0, ()): int(c * scale * unit)}}
         return _Factor(frozenset([i]), pieces, unit)
 
     def _with_sums(self, densities: dict[int, _Factor], rows: Sequence[_Row]) -> list[_Row]:

@@ -440,10 +440,8 @@ class _Compiler:
             return
         (variable, low, high), *rest = loops
         self._require_new(variable, {*self.variables, *_RESERVED})
-        for number in range(self.integer(low), self.integer(high) + 1):
-            hidden = self._bind(variable, Fraction(number))
+        for _ in self._bound(variable, map(Fraction, range(self.integer(low), self.integer(high) + 1))):
             yield from self._each(rest, value)
-            self.locals = hidden
 
     # --- statements -------------------------------------------------------------------------------
 
@@ -478,12 +476,9 @@ class _Compiler:
             case syntax.Mechanism(target, rate, variable, domain, score):
                 place, slope = self._target(target), self.rate(rate)
                 self._require_new(variable, _RESERVED)
-                scored = []
-                for picked in self.domain(domain):
-                    with_value = self._bind(variable, picked)
-                    scored.append((Literal(picked), self.resolved(score)))
-                    self.locals = with_value
-                self.emit(Scored(place, slope, tuple(scored)))
+                picks = self._bound(variable, self.domain(domain))
+                scored = tuple((Literal(picked), self.resolved(score)) for picked in picks)
+                self.emit(Scored(place, slope, scored))
             case syntax.If(condition, then, otherwise):
                 branch = self.emit(Halt())
                 known = self.resolved(condition)
@@ -505,11 +500,9 @@ class _Compiler:
                 first, last = self.integer(low), self.integer(high)
                 if body and last - first >= MOST_INSTRUCTIONS:
                     raise Exhausted(f"unrolled, it has more than {MOST_INSTRUCTIONS} instructions", "program")
-                for number in range(first, last + 1) if body else ():
+                for _ in self._bound(variable, map(Fraction, range(first, last + 1) if body else ())):
                     self.budget.spend(1)
-                    hidden = self._bind(variable, Fraction(number))
                     self.block(body)
-                    self.locals = hidden
 
     def _parameter(self, statement: syntax.Noise | syntax.Mechanism | syntax.Choose) -> Place | None:
         """Return a finite variable on which the rate or a weight of the draw `statement` depends, or None."""
@@ -554,10 +547,13 @@ class _Compiler:
         if name in self.locals or name in self.constants or name in self.labels or name in more:
             raise NotDerived(f"the loop variable `{name}` has a name that is already in use")
 
-    def _bind(self, name: str, value: Value) -> dict[str, Value]:
+    def _bound(self, name: str, values: Iterable[Value]) -> Iterator[Value]:
+        """Bind the local name `name` to each of `values` in turn, and yield the value while it is bound."""
         before = self.locals
-        self.locals = {**before, name: value}
-        return before
+        for value in values:
+            self.locals = {**before, name: value}
+            yield value
+        self.locals = before
 
     def _target(self, target: Name | Element) -> Place:
         variable = self.variables.get(target.name)

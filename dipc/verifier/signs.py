@@ -296,13 +296,10 @@ def prove_sign(curve: Curve, lower: Fraction, upper: Fraction, sign: int, bits: 
     for more in _MORE_BITS:
         low, high = expansion(curve, lower, upper, bits + more, budget)
         # Powers of u are positive for u > 0, so the least coefficients count; for u < 0 the odd powers change sign.
-        if sign > 0:
-            right = low
-            left = [-h if n & 1 else l for n, (l, h) in enumerate(zip(low, high, strict=True))]
-        else:
-            right = [-h for h in high]
-            left = [l if n & 1 else -h for n, (l, h) in enumerate(zip(low, high, strict=True))]
-        if positive_on_unit(right, budget) and positive_on_unit(left, budget):
+        if sign < 0:
+            low, high = [-h for h in high], [-l for l in low]
+        left = [-h if n & 1 else l for n, (l, h) in enumerate(zip(low, high, strict=True))]
+        if positive_on_unit(low, budget) and positive_on_unit(left, budget):
             return
     raise Rejected(f"the function is not shown to have the sign {sign} on [{shown(lower)}, {shown(upper)}]")
 
