@@ -249,11 +249,7 @@ def divided(f: Ring, g: Ring, budget: Budget) -> Ring | None:
 
 
 def integer_quotient(
-    numerator: Integral,
-    divisor: Integral,
-    budget: Budget,
-    most_terms: int | None = None,
-    most_bits: int | None = None,
+    numerator: Integral, divisor: Integral, budget: Budget, most_terms: int | None = None, most_bits: int | None = None
 ) -> Integral | None:
     """Return `numerator`/`divisor`, or None if the quotient is not a function with integer coefficients.
 

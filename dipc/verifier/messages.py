@@ -339,12 +339,7 @@ class _Sum:
         return total
 
     def _integral(
-        self,
-        number: int,
-        above: Fraction,
-        stretch: tuple[Leaves, int],
-        cut: tuple[bool, Fraction] | None,
-        side: int,
+        self, number: int, above: Fraction, stretch: tuple[Leaves, int], cut: tuple[bool, Fraction] | None, side: int
     ) -> list[Series]:
         """Return, for each node of the parent of center `number`, one integral over this center.
 

@@ -230,11 +230,7 @@ def read_context(data: Mapping[str, Any], intervals: Sequence[Interval], positiv
         return one if stars is None else stars  # type: ignore[no-any-return]
 
     def beta(value: object) -> Beta | None:
-        table: read.Table = {
-            "min": read.listed(arms, MOST_ARGUMENTS),
-            "stars": read_enclosed,
-            "reason": read.text,
-        }
+        table: read.Table = {"min": read.listed(arms, MOST_ARGUMENTS), "stars": read_enclosed, "reason": read.text}
         least, stars, _ = _the_one(
             read.fields(value, {}, table), "beta must be a `min`, contain sums over stars, or be unknown"
         )

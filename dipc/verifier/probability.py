@@ -316,12 +316,7 @@ class Probabilities:
             answer = dict(zip(slots, chosen, strict=True))
             yield answer, self._distance({**inputs, **answer, **exact}, answer, budget)
 
-    def _distance(
-        self,
-        values: Mapping[int, Value],
-        answer: Mapping[int, Value],
-        budget: Budget,
-    ) -> Fraction | None:
+    def _distance(self, values: Mapping[int, Value], answer: Mapping[int, Value], budget: Budget) -> Fraction | None:
         run = Execution(self.machine, Wanted({}), budget)
         distance = self.machine.distance
         if distance.same is not None and all(run.noiseless_value(code, values) is True for code in distance.same):

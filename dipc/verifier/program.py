@@ -17,18 +17,7 @@ from dipc.verifier.functions import ONE, ZERO, Closed, add_closed, constant, mul
 from dipc.verifier.noise import Family, Law, NoiseFamily, Normal
 from dipc.verifier.reading import Budget, Exhausted, NotDerived
 from dipc.verifier.reals import Number, monomial
-from dipc.verifier.syntax import (
-    Apply,
-    Element,
-    Epsilon,
-    Expr,
-    Listed,
-    Literal,
-    Name,
-    Range,
-    Ranged,
-    spread_out,
-)
+from dipc.verifier.syntax import Apply, Element, Epsilon, Expr, Listed, Literal, Name, Range, Ranged, spread_out
 
 MOST_INSTRUCTIONS = 100_000
 MOST_VALUES = 100_000

@@ -354,17 +354,7 @@ _TOKEN = re.compile(
     rf"|(?P<name>[{_LETTER}][{_LETTER}0-9]*'?|∞)"
     r"|(?P<sign><-|←|:=|<=|≤|>=|≥|!=|≠|<>|==|\*\*|\.\.|[=<>+\-*/^∪,:;()\[\]{}ε])"
 )
-_SPELLINGS = {
-    "←": "<-",
-    ":=": "<-",
-    "≤": "<=",
-    "≥": ">=",
-    "≠": "!=",
-    "<>": "!=",
-    "==": "=",
-    "**": "^",
-    "ε": "eps",
-}
+_SPELLINGS = {"←": "<-", ":=": "<-", "≤": "<=", "≥": ">=", "≠": "!=", "<>": "!=", "==": "=", "**": "^", "ε": "eps"}
 _TYPES = ("bool", "int", "real")
 _DRAWN = ("Lap", "DLap", "Expo", "Gauss", "DGauss", "Unif", "TLap", "Exp", "choose")
 _DECLARED = ("program", "const", "domain", "input", "output", "var", "claim", "ideal")
