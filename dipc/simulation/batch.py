@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from dipc.simulation.draws import GREATEST_RATE, Positions, Sampler, TooExtreme, places, sampler, shares
 from dipc.text.diagnostic import DiagnosticError, SourceText, Span, bad_input
-from dipc.verifier.execution import Affine, Constraints, Execution, Held, Split, Wanted
+from dipc.verifier.execution import Affine, Constraints, Execution, Held, Split
 from dipc.verifier.functions import Closed
 from dipc.verifier.program import (
     Branch,
@@ -153,7 +153,7 @@ class Batch:
         self._generator = generator
         self._shared = shared
         self._everyone: Positions = np.arange(size)
-        self._evaluation = DrawnEvaluation(machine, Wanted({}), Budget(2**62))
+        self._evaluation = DrawnEvaluation(machine, Budget(2**62))
         self.draws: list[NDArray[Any]] = []
         self._samplers: dict[int, Sampler] = {}
         self._shares: dict[int, list[float]] = {}

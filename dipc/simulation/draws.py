@@ -15,9 +15,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from dipc.verifier.bounded import Bounded
 from dipc.verifier.functions import Closed, Ring
-from dipc.verifier.noise import Family, NoiseFamily, Normal, is_whole
+from dipc.verifier.noise import Bounded, Family, NoiseFamily, Normal, is_whole
 
 #: Positions in arrays: indices of runs, or codes of values.
 Positions = NDArray[np.intp]

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 
-from dipc.verifier.bounded import Bounded
 from dipc.verifier.classes import ClassFacts, DistanceLine, Kind, Required, slack_key
-from dipc.verifier.execution import Affine, Constraints, End, Execution, Held, NoiseHalfspace, Wanted, plus, scaled
+from dipc.verifier.execution import Affine, Constraints, Execution, Held, NoiseHalfspace, plus, scaled
 from dipc.verifier.functions import (
     ONE,
     Closed,
@@ -30,7 +29,7 @@ from dipc.verifier.functions import (
 )
 from dipc.verifier.ideal import OPEN, Ideal, Path, open_inputs
 from dipc.verifier.linear import Guard
-from dipc.verifier.noise import Family, Law, Normal, is_whole
+from dipc.verifier.noise import Bounded, Family, Law, Normal, is_whole
 from dipc.verifier.normal import Hub, Probability, Stars, complement, in_order, sum_of
 from dipc.verifier.probability import Probabilities, visits
 from dipc.verifier.program import Machine, Value, typed
@@ -653,20 +652,20 @@ class OpenRun(Execution):
                 inputs[open_input(j)] = inputs.get(open_input(j), _ZERO) + b * c
         return noises, {slot: c for slot, c in inputs.items() if c}
 
-    def comparisons(self, end: End) -> Iterator[Comparison]:
-        """Yield the comparisons of noises under which the run reaches the exit `end`."""
-        for row in end.known.rows.values():
+    def comparisons(self, state: int) -> Iterator[Comparison]:
+        """Yield the comparisons of noises under which the run reaches the exit with the index `state`."""
+        for row in self.ends[state].rows.values():
             yield Comparison.from_coefficients(*self.centered(row.form), Fraction(row.constant), 0, row.whole)
 
-    def way(self, end: End, weights: Mapping[int, Closed], besides: Iterable[Comparison] = ()) -> Way:
-        """Return the way to the exit `end`: its comparisons, and those in `besides`, must all hold.
+    def way(self, state: int, weights: Mapping[int, Closed], besides: Iterable[Comparison] = ()) -> Way:
+        """Return the way to the exit with index `state`: its comparisons, and those in `besides`, must all hold.
 
         `weights` has the weight of each state by index. A caller lists in `besides` the conditions on the outputs at
         the exit.
         """
-        every = [*besides, *self.comparisons(end)]
+        every = [*besides, *self.comparisons(state)]
         numbers = tuple(each for each in every if not each.noises)
-        return Way(weights[end.state], numbers, independent_parts([each for each in every if each.noises], self.laws))
+        return Way(weights[state], numbers, independent_parts([each for each in every if each.noises], self.laws))
 
 
 def _refused(_guard: Guard) -> bool:
@@ -725,10 +724,10 @@ class Bounds:
         run, weights = self._run(finite, path, decide, others=others or not self._is_plain, unites=unites)
         if self._is_plain:
             exits = self._exits(run, path, others=others)
-            ways = [run.way(end, weights, compared) for end, compared in exits]
+            ways = [run.way(state, weights, compared) for state, compared in exits]
         else:
             near = self._nearness_test(finite, path, wanted, decide)
-            ways = [run.way(end, weights) for end in run.ends if near(run.outputs(end.state)) is not others]
+            ways = [run.way(state, weights) for state in run.ends if near(run.outputs(state)) is not others]
         ways = merged(ways, merges(ways), self.budget)
         if shown.kind is Kind.VERTICES:
             yield from vertex_values(ways, shown, wanted, self._probabilities, self.budget)
@@ -757,8 +756,8 @@ class Bounds:
             # A run asks its comparisons in one order, so that `decide` is asked only what the run would ask, too.
             if all(decide(guard) is truth for guard, truth in run.asked.items()):
                 return run, weights
-        wanted = Wanted({} if others else answer, every=True)
-        run = OpenRun(self.machine, wanted, self.budget, decide=decide, unites=unites)
+        wanted = {} if others else answer
+        run = OpenRun(self.machine, self.budget, wanted, keeps_outputs=True, decide=decide, unites=unites)
         run.explore(open_inputs(self.machine, finite, open_input))
         known.append((run, visits(run, self.budget)))
         return known[-1]
@@ -776,19 +775,19 @@ class Bounds:
             raise NotDerived("the `metric` block defines its own distance between outputs")
         run, weights = self._run(finite, path, _refused, others=False, unites=True)
         exits = self._exits(run, path, others=False)
-        return [(frozenset((*near, *run.comparisons(end))), weights[end.state]) for end, near in exits], run.laws
+        return [(frozenset((*near, *run.comparisons(state))), weights[state]) for state, near in exits], run.laws
 
-    def _exits(self, run: OpenRun, path: Path, *, others: bool) -> Iterator[tuple[End, list[Comparison]]]:
+    def _exits(self, run: OpenRun, path: Path, *, others: bool) -> Iterator[tuple[int, list[Comparison]]]:
         """Yield the exits of `run` with the answer of `path`, a path of the ideal, and comparisons for each exit.
 
         The comparisons hold where the real and int outputs at the exit are within gamma of the answer. If `others` is
         true, yield the exits with another answer instead, each with an empty list.
         """
         places = dict(zip(self.ideal.machine.numbered("input"), self.machine.numbered("input"), strict=True))
-        for end in run.ends:
+        for state in run.ends:
             compared: list[Comparison] = []
             same = True
-            for held, exact in zip(run.outputs(end.state), path.answer, strict=True):
+            for held, exact in zip(run.outputs(state), path.answer, strict=True):
                 if held is None:
                     raise NotDerived("an output may have no value at the end")
                 if isinstance(held, bool | str) or isinstance(exact, bool | str):
@@ -806,7 +805,7 @@ class Bounds:
                 elif gap:
                     compared += self._ball(run, gap)
             if same is not others:
-                yield end, compared
+                yield state, compared
 
     def _nearness_test(
         self, finite: tuple[Value, ...], path: Path, wanted: Required, decide: Decide
@@ -820,7 +819,7 @@ class Bounds:
         if wanted.gamma.slope:
             raise NotDerived("gamma is left open, but the `metric` block gives outputs a distance")
         machine = self.machine
-        run = OpenRun(machine, Wanted({}), self.budget, decide=decide, unites=False)
+        run = OpenRun(machine, self.budget, decide=decide, unites=False)
         outputs, exact = machine.numbered("output"), machine.distance.exact
         values: list[Held] = [None] * (1 + max(*outputs, *exact))
         for slot, value in open_inputs(machine, finite, open_input).items():

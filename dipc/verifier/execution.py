@@ -315,40 +315,26 @@ class State:
     history: tuple[Step, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
-class End:
-    """An exit with the wanted outputs: the index of its state, and the constraints on the noises there."""
-
-    state: int
-    known: Constraints
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """The answers of interest: those in which each slot of `outputs` has its value, or is within `gamma` of it.
-
-    Only numbers may be off by `gamma`. If `every` is true, the final states keep the values of all outputs.
-    """
-
-    outputs: Mapping[int, Value]
-    gamma: Fraction = ZERO
-    every: bool = False
-
-
 @dataclass
 class Execution:
     """An exploration of all states of a program.
 
+    The answers of interest are those in which each slot of `wanted` has its value, or differs from it by at most
+    `gamma`, if both are numbers. If `keeps_outputs` is true, the final states keep the values of all outputs.
+
     `steps` lists for each state the states that follow, with weights. `laws` has the law of each noise, and `ends` the
-    exits with the wanted outputs. The invariant: for noises held fixed the states are a Markov chain, since the weights
-    of the steps that the noises permit sum to 1 at each state that has steps.
+    constraints on the noises at each exit with the wanted outputs, by its state. The invariant: for noises held fixed
+    the states are a Markov chain, since the weights of the steps that the noises permit sum to 1 at each state that has
+    steps.
     """
 
     machine: Machine
-    wanted: Wanted
     budget: Budget
+    wanted: Mapping[int, Value] = field(default_factory=dict)
+    gamma: Fraction = ZERO
+    keeps_outputs: bool = False
     steps: list[list[tuple[int, Closed]]] = field(default_factory=list)
-    ends: list[End] = field(default_factory=list)
+    ends: dict[int, Constraints] = field(default_factory=dict)
     laws: dict[int, Law] = field(default_factory=dict)
     _states: list[State] = field(default_factory=list)
     _numbers: dict[tuple[int, tuple[Held, ...], Constraints], int] = field(default_factory=dict)
@@ -362,7 +348,7 @@ class Execution:
     _goes_ahead: bool = False
 
     def __post_init__(self) -> None:
-        outputs = self.machine.numbered("output") if self.wanted.every else self.wanted.outputs
+        outputs = self.machine.numbered("output") if self.keeps_outputs else self.wanted
         self._shape = Shape.from_machine(self.machine, outputs, self.budget)
 
     def run(self, inputs: Mapping[int, Value]) -> None:
@@ -457,7 +443,7 @@ class Execution:
         examined.
         """
         later = self._shape.later[state.at]
-        for slot, value in self.wanted.outputs.items():
+        for slot, value in self.wanted.items():
             held = state.values[slot]
             if later >> slot & 1 or isinstance(held, Affine) or held is None or held == value:
                 continue
@@ -465,7 +451,7 @@ class Execution:
                 return True
             assert isinstance(held, Fraction)
             assert isinstance(value, Fraction)
-            if any(side * (held - value) < -self.wanted.gamma for side in self.machine.distance.sides):
+            if any(side * (held - value) < -self.gamma for side in self.machine.distance.sides):
                 return True
         return False
 
@@ -476,7 +462,7 @@ class Execution:
             self._over.append(number)
             known = self._reached(state)
             if known is not None:
-                self.ends.append(End(number, known))
+                self.ends[number] = known
             return
         for weight, step, follow in self.followers(state, 20):
             if step is not None and state.history is not None:
@@ -578,7 +564,7 @@ class Execution:
         The result is None if the outputs are the wanted ones with probability 0.
         """
         known = state.known
-        for slot, value in self.wanted.outputs.items():
+        for slot, value in self.wanted.items():
             held = state.values[slot]
             if held is None:
                 raise NotDerived(f"the output `{self.machine.slots[slot].name}` may have no value at the end")
@@ -587,11 +573,11 @@ class Execution:
             assert isinstance(value, Fraction)
             whole = self._is_integral(held)
             sides = self.machine.distance.sides
-            if not whole and not self.wanted.gamma and len(sides) > 1:
+            if not whole and not self.gamma and len(sides) > 1:
                 return None
             for side in sides:
                 terms = {i: side * c for i, c in held.terms}
-                row = NoiseHalfspace.from_terms(terms, side * (held.constant - value) + self.wanted.gamma, whole)
+                row = NoiseHalfspace.from_terms(terms, side * (held.constant - value) + self.gamma, whole)
                 if known.excludes(row, self.budget):
                     return None
                 if not known.implies(row, self.budget):

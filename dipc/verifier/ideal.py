@@ -30,7 +30,6 @@ from dipc.verifier.execution import (
     Split,
     State,
     Step,
-    Wanted,
     plus,
     scaled,
 )
@@ -406,7 +405,7 @@ class Ideal:
         the half-space of the half. `block` names the evaluated part of the program in the error message. Raises
         NotDerived if there are too many parts.
         """
-        run = _Symbolic(self.machine, Wanted({}, every=True), self.budget)
+        run = _Symbolic(self.machine, self.budget, keeps_outputs=True)
         waiting = [list(known)]
         count = 0
         while waiting:
@@ -433,11 +432,11 @@ class Ideal:
         return self._paths[key]
 
     def _followed(self, finite: tuple[Value, ...]) -> Iterator[Path]:
-        run = _Symbolic(self.machine, Wanted({}, every=True), self.budget)
+        run = _Symbolic(self.machine, self.budget, keeps_outputs=True)
         run.explore(open_inputs(self.machine, finite))
-        for end in run.ends:
-            answer = run.outputs(end.state)
-            guards = tuple(map(guard_of, end.known.rows.values()))
+        for state, known in run.ends.items():
+            answer = run.outputs(state)
+            guards = tuple(map(guard_of, known.rows.values()))
             parts = [guards]
             if self.machine.requires:
                 every = self.allowed(open_inputs(self.machine, finite), guards)
@@ -484,7 +483,7 @@ class Ideal:
             # The path's answer takes the place of the program's answer.
             values |= zip(self.machine.numbered("output"), path.answer, strict=True)  # type: ignore[arg-type]
             values |= zip(self.machine.distance.exact, answer, strict=True)
-            run = Execution(self.machine, Wanted({}), self.budget)
+            run = Execution(self.machine, self.budget)
             if not all(run.noiseless_value(code, values) is True for code in same):
                 yield list(path.guards)
             return

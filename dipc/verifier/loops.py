@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from dipc.verifier.execution import Affine, Execution, Held, Shape, Split, Wanted, plus
+from dipc.verifier.execution import Affine, Execution, Held, Shape, Split, plus
 from dipc.verifier.ideal import Ideal, input_norm
 from dipc.verifier.index_answers import ending_at, integer, with_arrays
 from dipc.verifier.linear import Guard, contradictory
@@ -384,7 +384,7 @@ class LoopRuns(Execution):
     """
 
     def __init__(self, side: Side, inputs: Mapping[str, Affine | Value], first_noise: int, budget: Budget) -> None:
-        super().__init__(side.machine, Wanted({}), budget)
+        super().__init__(side.machine, budget)
         self.side, self.inputs, self.first_noise = side, inputs, first_noise
         self._of_elements = {
             number

@@ -35,10 +35,9 @@ from functools import cache
 from itertools import pairwise, product
 from math import comb, gcd, lcm
 
-from dipc.verifier.bounded import Bounded
 from dipc.verifier.execution import Form, NoiseHalfspace, Number, plain
 from dipc.verifier.functions import ONE, Closed, Ring, add, by_direction, multiply
-from dipc.verifier.noise import Family, Law, NoiseFamily, Normal
+from dipc.verifier.noise import Bounded, Family, Law, NoiseFamily, Normal
 from dipc.verifier.reading import Budget, NotDerived
 
 #: The most bits of a number of an event, and of the common denominator of its numbers.

@@ -5,7 +5,7 @@
 - `discrete-laplace`: mass (1-r)/(1+r)·r^|i| at every integer i, with r = e^{-rate·eps}.
 
 Normal and discrete normal noise have their variance in place of the rate (`normal.py`, `summed.py`). Uniform and
-truncated Laplace noise have two ends (`bounded.py`).
+truncated Laplace noise have two ends.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from dipc.verifier.bounded import Bounded
+from dipc.verifier.functions import Ring, collected
 from dipc.verifier.reals import UNIT, Number
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 class Family(StrEnum):
@@ -37,6 +39,49 @@ class Normal:
     fixed: bool
     square: Number = UNIT
     whole: bool = False
+
+
+#: The term c·e^{slope·eps·x} for `low` <= x <= `high`, as (low, high, c, slope).
+Window = tuple[Fraction, Fraction, Fraction, Fraction]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """A law of noise X on [low, high], where low < high.
+
+    Its density is proportional to e^{-rate·eps·|x|} if it is `laplace`, and otherwise to 1, whatever the rate is.
+    """
+
+    low: Fraction
+    high: Fraction
+    laplace: bool
+
+    def windows(self, rate: Fraction) -> list[Window]:
+        """Return a multiple of the density of Y = eps·X at the given `rate`, as a list of terms.
+
+        `rate` is a multiple of eps. A term (low, high, c, slope) is the function of y that is c·e^{slope·y} for eps·low
+        <= y <= eps·high, and 0 elsewhere. The density is the sum of the terms, divided by `normalizer`. The intervals
+        of two terms share at most an end point.
+        """
+        if not self.laplace:
+            return [(self.low, self.high, _ONE, _ZERO)]
+        below = (self.low, min(self.high, _ZERO), rate, rate)
+        above = (max(self.low, _ZERO), self.high, rate, -rate)
+        return [window for window in (below, above) if window[0] < window[1]]
+
+    def normalizer(self, rate: Fraction) -> Ring:
+        """Return the integral of the sum of `windows` at the given `rate`, a positive function of eps.
+
+        A term c·e^{slope·y} on eps·[low, high] has the integral c/slope·(e^{slope·high·eps} - e^{slope·low·eps}), or
+        c·(high - low)·eps if the slope is 0.
+        """
+        terms = []
+        for low, high, c, slope in self.windows(rate):
+            if slope:
+                terms += [(0, slope * high, c / slope), (0, slope * low, -c / slope)]
+            else:
+                terms.append((1, _ZERO, c * (high - low)))
+        return collected(terms)
 
 
 #: The kind of a law, which has a rate or a variance in addition.

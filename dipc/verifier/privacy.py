@@ -9,7 +9,7 @@ from itertools import permutations
 from typing import Any
 
 from dipc.verifier import reading as read
-from dipc.verifier.execution import Execution, Wanted
+from dipc.verifier.execution import Execution
 from dipc.verifier.functions import ONE, Closed, closed_text, read_closed
 from dipc.verifier.multisets import multiset, nearest_orders, places_of, require_places
 from dipc.verifier.normal import Enclosed, Probability, complement, product_of, same, total_of
@@ -391,10 +391,10 @@ def _require_all_outputs(
     Charges its work to `budget`.
     """
     machine = theorem.machine
-    run = Execution(machine, Wanted({}, every=True), budget)
+    run = Execution(machine, budget, keeps_outputs=True)
     with must_be_derived():
         run.run(dict(zip(machine.numbered("input"), given, strict=True)))
-    if any(tuple(run.outputs(end.state)) not in outputs for end in run.ends):
+    if any(tuple(run.outputs(state)) not in outputs for state in run.ends):
         raise Rejected("a run ends with an output that is not listed")
 
 

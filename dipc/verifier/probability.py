@@ -20,7 +20,7 @@ from itertools import product
 from math import prod
 
 from dipc.verifier import reading as read
-from dipc.verifier.execution import Affine, Constraints, Execution, Wanted
+from dipc.verifier.execution import Affine, Constraints, Execution
 from dipc.verifier.functions import (
     ONE,
     Closed,
@@ -86,7 +86,7 @@ def visits(run: Execution, budget: Budget) -> dict[int, Closed]:
     steps = run.steps
     if len(_leading_to(steps, (node for node, row in enumerate(steps) if not row))) < len(steps):
         raise NotDerived("the program may run forever in a loop")
-    goals = [end.state for end in run.ends]
+    goals = list(run.ends)
     useful = _leading_to(steps, goals)
     if not run.machine.loops:
         arithmetic = Weights.from_steps(steps, budget)
@@ -317,7 +317,7 @@ class Probabilities:
             yield answer, self._distance({**inputs, **answer, **exact}, answer, budget)
 
     def _distance(self, values: Mapping[int, Value], answer: Mapping[int, Value], budget: Budget) -> Fraction | None:
-        run = Execution(self.machine, Wanted({}), budget)
+        run = Execution(self.machine, budget)
         distance = self.machine.distance
         if distance.same is not None and all(run.noiseless_value(code, values) is True for code in distance.same):
             return Fraction(0)
@@ -328,17 +328,18 @@ class Probabilities:
     def _answer_probability(
         self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction, budget: Budget
     ) -> Probability:
-        run, weights = self._run(inputs, Wanted(outputs, gamma), budget)
+        run, weights = self._run(inputs, outputs, gamma, budget)
         by_noises: dict[Constraints, Closed] = {}
-        for end in run.ends:
-            before = by_noises.get(end.known)
-            weight = weights[end.state]
-            by_noises[end.known] = weight if before is None else add_closed(before, weight, budget)
+        for state, known in run.ends.items():
+            before, weight = by_noises.get(known), weights[state]
+            by_noises[known] = weight if before is None else add_closed(before, weight, budget)
         products = (self.product(weight, known, run.laws, budget) for known, weight in by_noises.items())
         return sum_of(products, budget)
 
-    def _run(self, inputs: Mapping[int, Value], wanted: Wanted, budget: Budget) -> tuple[Execution, dict[int, Closed]]:
-        """Return (a run at `inputs`, the weights of its ends with the `wanted` outputs).
+    def _run(
+        self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction, budget: Budget
+    ) -> tuple[Execution, dict[int, Closed]]:
+        """Return (a run at `inputs`, the weights of its ends with outputs within `gamma` of `outputs`).
 
         Draws are made as late as possible. Charges its work to `budget`. Raises NotDerived if the program cannot be
         explored, or if the weights cannot be computed.
@@ -347,12 +348,12 @@ class Probabilities:
             self._late, self._is_known = drawing_late(self.machine, budget), True
         if self._late is not None:
             names = self._late.names
-            outputs = {names[slot]: value for slot, value in wanted.outputs.items()}
-            run = Execution(self._late.machine, replace(wanted, outputs=outputs), budget)
+            wanted = {names[slot]: value for slot, value in outputs.items()}
+            run = Execution(self._late.machine, budget, wanted, gamma)
             with suppress(NotDerived):
                 run.run({names[slot]: value for slot, value in inputs.items()})
                 return run, visits(run, budget)
-        run = Execution(self.machine, wanted, budget)
+        run = Execution(self.machine, budget, outputs, gamma)
         run.run(inputs)
         return run, visits(run, budget)
 
@@ -413,7 +414,7 @@ def satisfies(machine: Machine, inputs: Mapping[int, Value], budget: Budget) -> 
 
     Charges its work to `budget`. Raises NotDerived if a condition has no value.
     """
-    run = Execution(machine, Wanted({}), budget)
+    run = Execution(machine, budget)
     return all(run.noiseless_value(code, inputs) is True for code in machine.requires)
 
 

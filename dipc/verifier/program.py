@@ -12,9 +12,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from dipc.verifier import syntax
-from dipc.verifier.bounded import Bounded
 from dipc.verifier.functions import ONE, ZERO, Closed, add_closed, constant, multiply_closed, times
-from dipc.verifier.noise import Family, Law, NoiseFamily, Normal
+from dipc.verifier.noise import Bounded, Family, Law, NoiseFamily, Normal
 from dipc.verifier.reading import Budget, Exhausted, NotDerived
 from dipc.verifier.reals import Number, monomial
 from dipc.verifier.syntax import Apply, Element, Epsilon, Expr, Listed, Literal, Name, Range, Ranged, spread_out

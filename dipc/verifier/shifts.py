@@ -18,15 +18,14 @@ from operator import mul
 from typing import Any
 
 from dipc.verifier import reading as read
-from dipc.verifier.bounded import Bounded
 from dipc.verifier.bounds import OpenRun, open_input
 from dipc.verifier.clipped import Box, boxed
 from dipc.verifier.clipped import moves as moves_in_box
-from dipc.verifier.execution import Affine, Wanted
+from dipc.verifier.execution import Affine
 from dipc.verifier.ideal import open_inputs
 from dipc.verifier.linear import Guard, answers_count, key_of
 from dipc.verifier.loops import MOST_HEADS, LoopRuns, State, endless_program
-from dipc.verifier.noise import Family, Normal, is_whole
+from dipc.verifier.noise import Bounded, Family, Normal, is_whole
 from dipc.verifier.probability import visits
 from dipc.verifier.program import Halt, Machine
 from dipc.verifier.reading import Budget, NotDerived, Rejected, in_step
@@ -136,15 +135,13 @@ def aligned_exits(machine: Machine, distance: str, budget: Budget, *, in_box: bo
         raise NotDerived(f"with the adjacency {distance[:20]}, inputs may move by any amount")
     if any(machine.slots[slot].type != "real" for slot in slots):
         raise NotDerived("an input is not real")
-    run = OpenRun(machine, Wanted({}, every=True), budget, decide=_left_open, unites=True)
+    run = OpenRun(machine, budget, keeps_outputs=True, decide=_left_open, unites=True)
     run.explore(open_inputs(machine, (), open_input))
     visits(run, budget)  # the weights of all ways are those of a program
     exits = []
-    for end in run.ends:
-        slacks = tuple(Change(*run.centered(row.form)) for row in end.known.rows.values())
-        outputs = tuple(
-            Change(*run.centered(held.terms)) for held in run.outputs(end.state) if isinstance(held, Affine)
-        )
+    for state, known in run.ends.items():
+        slacks = tuple(Change(*run.centered(row.form)) for row in known.rows.values())
+        outputs = tuple(Change(*run.centered(held.terms)) for held in run.outputs(state) if isinstance(held, Affine))
         # Integer noises and noises between two ends are not shifted: no shift keeps their support.
         noises = sorted({i for change in (*slacks, *outputs) for i in change.noises})
         if any(isinstance(run.laws[i][0], Normal) for i in noises):

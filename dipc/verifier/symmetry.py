@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise, product
 
-from dipc.verifier.execution import Execution, Wanted
+from dipc.verifier.execution import Execution
 from dipc.verifier.late import drawing_late
 from dipc.verifier.noise import is_whole
 from dipc.verifier.program import (
@@ -478,7 +478,7 @@ class _Run:
             raise NotDerived("the program has a `while`")
         self.table = _Table(self.budget)
         self._meets = _meeting_places(self.machine.code)
-        self._weights = Execution(self.machine, Wanted({}), self.budget)
+        self._weights = Execution(self.machine, self.budget)
 
     def start(self) -> _Held:
         held: _Held = {}

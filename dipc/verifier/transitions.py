@@ -14,7 +14,7 @@ from heapq import heappop, heappush
 from itertools import combinations, product
 from math import prod
 
-from dipc.verifier.execution import Constraints, Execution, Held, State, Wanted, accesses
+from dipc.verifier.execution import Constraints, Execution, Held, State, accesses
 from dipc.verifier.functions import ONE, Closed, add_closed, constant, equal_closed, multiply_closed
 from dipc.verifier.program import Branch, Choice, Halt, Instruction, Jump, Machine, Sample, Scored, Value, values_of
 from dipc.verifier.reading import Budget, NotDerived
@@ -58,7 +58,7 @@ class _Segments(Execution):
     def from_machine(machine: Machine, budget: Budget) -> _Segments:
         if machine.loops:
             raise NotDerived("the program has a `while`")
-        return _Segments(machine, Wanted({}, every=True), budget)
+        return _Segments(machine, budget, keeps_outputs=True)
 
     def first(self) -> Key:
         values = tuple(None if slot.role == "input" else slot.initial for slot in self.machine.slots)

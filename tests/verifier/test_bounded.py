@@ -17,10 +17,9 @@ from dipc.cli.main import main
 from dipc.measure.event import Event, Noise
 from dipc.measure.measure import measure
 from dipc.noise.laplace import LAPLACE
-from dipc.verifier.bounded import Bounded
 from dipc.verifier.functions import Ring, equal_closed
 from dipc.verifier.measures import measure_anew
-from dipc.verifier.noise import Family, Law
+from dipc.verifier.noise import Bounded, Family, Law
 from dipc.verifier.reading import Budget
 from tests.strategies.bounded import mixed_events
 from tests.verifier import samples

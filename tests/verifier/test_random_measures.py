@@ -10,10 +10,9 @@ from itertools import product
 
 import pytest
 
-from dipc.verifier.bounded import Bounded
 from dipc.verifier.functions import Closed
 from dipc.verifier.measures import Halfspace, measure_anew
-from dipc.verifier.noise import Family, Law
+from dipc.verifier.noise import Bounded, Family, Law
 from dipc.verifier.reading import Budget, Exhausted
 
 _EPS = Fraction(3, 2)

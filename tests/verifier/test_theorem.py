@@ -21,7 +21,7 @@ from dipc.certificate.data import closed_data
 from dipc.program.program import Program
 from dipc.verifier.command import main
 from dipc.verifier.document import check_text
-from dipc.verifier.execution import Execution, Wanted
+from dipc.verifier.execution import Execution
 from dipc.verifier.functions import ONE, add, equal_closed, read_closed
 from dipc.verifier.measures import measure_anew
 from dipc.verifier.noise import Family, Normal
@@ -87,7 +87,7 @@ def run(text: str, inputs: dict[str, Fraction], outputs: dict[str, Any], **const
     budget = Budget(STEPS)
     machine = Machine.compile(read_program(text, budget), {k: Fraction(v) for k, v in constants.items()}, budget)
     slots = {slot.name: at for at, slot in enumerate(machine.slots)}
-    found = Execution(machine, Wanted({slots[name]: value for name, value in outputs.items()}, Fraction(0)), budget)
+    found = Execution(machine, budget, {slots[name]: value for name, value in outputs.items()})
     found.run({slots[name]: value for name, value in inputs.items()})
     return found
 
@@ -117,7 +117,7 @@ def test_a_running_maximum_has_few_states() -> None:
 def test_noisy_max_is_one_exit() -> None:
     text = (BENCHMARKS / "noisy_max.dip").read_text(encoding="utf-8")
     found = run(text, {f"q[{i}]": Fraction(i % 3) for i in range(1, 13)}, {"out": Fraction(5)}, m=12)
-    assert [len(end.known.rows) for end in found.ends] == [11]
+    assert [len(known.rows) for known in found.ends.values()] == [11]
 
 
 def test_states_of_different_weights_are_not_united() -> None:
