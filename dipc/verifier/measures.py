@@ -229,7 +229,7 @@ class _Elimination:
         return self._product(square, factor) if exponent % 2 else square
 
     def _density(self, i: int, family: NoiseFamily, rate: Fraction) -> _Factor:
-        """Return the density of noise `i`, whose law is `family` with `rate`; of bounded noise, times its normalizer."""
+        """Return the density of noise `i` of the law `family` with `rate`; of bounded noise, times its normalizer."""
         windows: list[tuple[Fraction | None, Fraction | None, Fraction, Fraction]]
         if isinstance(family, Bounded):
             windows = [*family.windows(rate)]
