@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from math import prod
 
@@ -22,12 +23,14 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.algebra.reals import Real
 from dipc.chain.state import Affine
-from dipc.program.clipped import clipped
+from dipc.program.clipped import clipped, without_accuracy
 from dipc.program.exits import Exit
-from dipc.program.program import Program, load_source
+from dipc.program.program import Program
 from dipc.text.ast import BaseType
-from dipc.text.core import SampleNoise, Slot
+from dipc.text.core import SampleNoise
 from dipc.text.diagnostic import DiagnosticError, SourceText
+from dipc.text.parser import parse
+from dipc.text.printer import print_program
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -105,33 +108,9 @@ def _laplace_rate(choices: Sequence[_Choice]) -> Fraction | None:
 
 def _releasing(program: Program, form: Affine, rate: Fraction) -> Program:
     core = program.core
-    names = {slot.index: slot.name for slot in core.slots}
-    terms = [f"({c})*{names[slot]}" for slot, c in form.inputs]
+    terms = [f"({c})*{core.slots[slot].name}" for slot, c in form.inputs]
     mean = " + ".join([*terms, f"({form.constant})"])
     (output,) = core.output_slots
-    text = "\n".join(
-        [
-            f"program {core.name};",
-            *(f"const {name} = {value};" for name, value in core.constants.items()),
-            *(f"input {each};" for each in _declared(core.input_slots)),
-            *(f"output {each};" for each in _declared([output])),
-            f"{output.name} <- Lap(({rate})*eps, {mean})",
-        ]
-    )
-    return load_source(SourceText(core.source.name, text), {})
-
-
-def _declared(slots: Sequence[Slot]) -> list[str]:
-    arrays: dict[str, list[int]] = {}
-    result = []
-    for slot in slots:
-        kind = "real" if slot.type is BaseType.REAL else "int"
-        name, bracket, index = slot.name.partition("[")
-        if not bracket:
-            result.append(f"{name} : {kind}")
-            continue
-        arrays.setdefault(f"{name} {kind}", []).append(int(index.removesuffix("]")))
-    for key, indices in arrays.items():
-        name, kind = key.split()
-        result.append(f"{name}[{min(indices)}..{max(indices)}] : {kind}")
-    return result
+    release = parse(SourceText(core.source.name, f"program p; {output.name} <- Lap(({rate})*eps, {mean})"))
+    tree = replace(without_accuracy(parse(core.source)), body=release.body)
+    return program.with_constants({}, SourceText(core.source.name, print_program(tree)))
