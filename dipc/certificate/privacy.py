@@ -311,8 +311,8 @@ class _Writer(Generic[T]):
             ordered = [[0, 1]]
             refuted = {"pair": 0, "outputs": list(range(len(answers))), "obligation": self._obligation(one, two)}
         elif self._claim.is_pure:
-            for each in couples(table, pairs):
-                first, second = self._value(table, each.first), self._value(table, each.second)
+            for place in couples(table, pairs):
+                first, second = (self._value(table, number) for number in table.couple(*place))
                 never_more.append([[[self._law(first), self._law(second)]], self._obligation([first], [second])])
         else:
             never_more, excess, sets = self._with_delta(table, pairs)
@@ -369,18 +369,19 @@ class _Writer(Generic[T]):
         signs: dict[tuple[int, int], int] = {}
         never_more: list[list[Any]] = []
         excess: list[list[Any]] = []
-        for couple in couples(table, pairs):
-            first, second = (self._value(table, number) for number in (couple.first, couple.second))
+        for place in couples(table, pairs):
+            couple = table.couple(*place)
+            first, second = (self._value(table, number) for number in couple)
             for sign, likely, allowed, listed in (
                 (-1, first, self._scaled(second), never_more),
                 (1, self._scaled(second), first, excess),
             ):
                 if self._never_more(likely, allowed):
-                    signs[couple.first, couple.second] = sign
+                    signs[couple] = sign
                     listed.append([[[self._law(first), self._law(second)]], self._at_most(likely, allowed)])
                     break
             else:
-                signs[couple.first, couple.second] = 0
+                signs[couple] = 0
         chosen_sets: dict[tuple[tuple[int, int], ...], int] = {}
         for i, j in pairs.ordered:
             counted = [

@@ -16,7 +16,6 @@ from dipc.measure.measure import Bound
 from dipc.questions.privacy.laws import DeltaPiece, Excess, LeastDelta, TableLaws
 from dipc.questions.privacy.loss import (
     IMPOSSIBLE,
-    Couple,
     Loss,
     Moment,
     at_most,
@@ -141,7 +140,7 @@ class ClosedLaws(TableLaws):
         share one obligation.
         """
         asked: list[tuple[tuple[int, int], tuple[int, ...] | None]] = (
-            [(couple.pair, (couple.answer,)) for couple in couples(self.table, self.pairs)]
+            [(pair, (answer,)) for pair, answer in couples(self.table, self.pairs)]
             if claim.is_pure
             else [(pair, None) for pair in self.different]
         )
@@ -213,30 +212,29 @@ class ClosedLaws(TableLaws):
 
     def loss(self, eps: Fraction, digits: int) -> Loss:
         """Return the largest privacy loss at `eps` to `digits` digits, with the first output that has this loss."""
-        best: tuple[Couple, Closed, Closed, Ends] | None = None
-        for couple in couples(self.table, self.pairs):
-            first, second = self.table.closed(couple.first), self.table.closed(couple.second)
+        best: tuple[tuple[int, int], int, Closed, Closed, Ends] | None = None
+        for pair, answer in couples(self.table, self.pairs):
+            first, second = map(self.table.closed, self.table.couple(pair, answer))
             if vanishes(first, eps):
                 continue
             if vanishes(second, eps):
-                return self._loss(eps, None, couple.pair, couple.answer, "inf")
+                return self._loss(eps, None, pair, answer, "inf")
             ratio = ratio_enclosure(first, second, eps, digits)
             if best is not None:
-                _, p, other, ends = best
+                *_, p, other, ends = best
                 if ratio[1] < ends[0]:
                     continue
                 if ratio[0] <= ends[1] and sign_of(first * other - p * second, eps, self._limits) <= 0:
                     continue
-            best = couple, first, second, ratio
-        if best is None or best[3][1] < 1:
+            best = pair, answer, first, second, ratio
+        if best is None or best[-1][1] < 1:
             # No output is more likely at one input than at the other, so all laws are equal at this eps.
-            i, j = self.pairs.ordered[0]
-            answer = next(position for position, number in enumerate(self.table.rows[i]) if number)
-            same = self.table.closed(self.table.rows[i][answer])
-            return self._loss(eps, (Fraction(0), Fraction(0)), (i, j), answer, loss_text(same, same))
-        couple, first, second, _ = best
-        value = loss_enclosure(first, second, eps, digits)
-        return self._loss(eps, value, couple.pair, couple.answer, loss_text(first, second))
+            pair = self.pairs.ordered[0]
+            answer, number = next(each for each in enumerate(self.table.rows[pair[0]]) if each[1] != IMPOSSIBLE)
+            same = self.table.closed(number)
+            return self._loss(eps, (Fraction(0), Fraction(0)), pair, answer, loss_text(same, same))
+        pair, answer, first, second, _ = best
+        return self._loss(eps, loss_enclosure(first, second, eps, digits), pair, answer, loss_text(first, second))
 
     def _moment(self, pair: tuple[int, int], order: int, eps: Fraction, digits: int) -> Moment | None:
         summands = (

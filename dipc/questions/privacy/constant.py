@@ -834,12 +834,12 @@ def of_table(program: Program, table: LawTable, pairs: Pairs) -> Iterator[Candid
     The probabilities are those of `table`. An output is left out if its probabilities at both inputs are equal, or if
     one of them has no closed form.
     """
-    for couple in couples(table, pairs):
+    for pair, answer in couples(table, pairs):
         try:
-            first, second = table.closed(couple.first), table.closed(couple.second)
+            first, second = map(table.closed, table.couple(pair, answer))
         except Undecided:
             continue
-        yield Candidate(*pairs.texts(program, couple.pair), table.texts(couple.answer), {}, first, second)
+        yield Candidate(*pairs.texts(program, pair), table.texts(answer), {}, first, second)
 
 
 def _starts(costly: Costly, choices: _Choices, inside: Sequence[Halfspace] = ()) -> Iterator[Mapping[int, Fraction]]:

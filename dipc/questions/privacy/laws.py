@@ -368,7 +368,7 @@ class TableLaws(Laws):
         """
         needed = self.needing(claim)
         if claim.is_pure:
-            needed = ((couple.pair, (couple.answer,)) for couple in couples(self.table, self.pairs))
+            needed = ((pair, (answer,)) for pair, answer in couples(self.table, self.pairs))
         return [self._sides(pair, answers, claim) for pair, answers in islice(needed, most)]
 
     def constant(self, intervals: tuple[Interval, ...], digits: int | None) -> ConstantEnds:

@@ -85,6 +85,10 @@ class LawTable:
         """Return, for each answer, the indices of its probabilities at both inputs of `pair`."""
         return zip(self.rows[pair[0]], self.rows[pair[1]], strict=True)
 
+    def couple(self, pair: tuple[int, int], answer: int) -> tuple[int, int]:
+        """Return the indices of the probabilities of `answer` at both inputs of `pair`."""
+        return self.rows[pair[0]][answer], self.rows[pair[1]][answer]
+
     def texts(self, answer: int) -> dict[str, str | None]:
         """Return the output values of `answer` by name; None for an output that was never assigned."""
         values = zip(self.names, self.answers[answer], strict=True)
@@ -353,39 +357,22 @@ def sign_of(value: Closed, eps: Fraction, limits: Limits) -> int:
     return sign_at(fraction_of(value)[0], eps, limits)
 
 
-@frozen
-class Couple:
-    """An answer at a pair with different probabilities at both inputs.
+def couples(table: LawTable, pairs: Pairs) -> Iterator[tuple[tuple[int, int], int]]:
+    """Yield (pair, answer) for each two different probabilities that an answer of `table` has at a pair.
 
-    `first` and `second` are the indices of the probabilities. `answer` is the index of the first answer that has these
-    probabilities, and `pair` the first pair.
-    """
-
-    first: int
-    second: int
-    pair: tuple[int, int]
-    answer: int
-
-
-def couples(table: LawTable, pairs: Pairs) -> Iterator[Couple]:
-    """Yield the couples of different probabilities that an answer of `table` has at a pair, in the order of `pairs`.
-
-    A couple is (probability at the first input, probability at the second). Couples whose first probability is 0 are
-    left out, since an answer that is impossible at the first input cannot violate a claim. Equal couples are yielded
-    once.
+    Equal couples of probabilities are yielded once, with the first of `pairs` and the first answer that has them.
+    Couples whose first probability is 0 are left out, since an answer that is impossible at the first input cannot
+    violate a claim.
     """
     known: set[tuple[int, int]] = set()
-    for i, j in pairs.ordered:
-        ours, theirs = table.rows[i], table.rows[j]
-        new = set(zip(ours, theirs, strict=True)) - known
-        if not new:
-            continue
+    for pair in pairs.ordered:
+        new = set(table.at_pair(pair)) - known
         known |= new
-        for answer, (first, second) in enumerate(zip(ours, theirs, strict=True)):
-            if (first, second) in new:
-                new.discard((first, second))
-                if first not in (second, IMPOSSIBLE):
-                    yield Couple(first, second, (i, j), answer)
+        for answer, couple in enumerate(table.at_pair(pair) if new else ()):
+            if couple in new:
+                new.discard(couple)
+                if couple[0] not in (couple[1], IMPOSSIBLE):
+                    yield pair, answer
 
 
 def at_most(probability: Closed, allowed: Closed, intervals: tuple[Interval, ...]) -> Obligation:
