@@ -1,4 +1,4 @@
-"""The least weighted sum of absolute values Σ rate·|t| under linear inequalities, and its worst case over moves d.
+"""The least weighted sum of absolute values Σ rate·|t| under linear inequalities, which a move d tightens.
 
     least Σ rate_i·|t_i|  such that  A·t + L·d >= 0  and  C·t + D·d = 0
 
@@ -11,16 +11,14 @@ The least sum is a convex function of d, so over a polytope it is largest at a v
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from itertools import product
 
-from dipc.algebra.limits import LimitReached
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, absolute_value_bounds, equation, sorted_terms
 from dipc.linear.program import Infeasible, NotConfirmed, Point, Unbounded, minimum
 
-_ZERO, _ONE = Fraction(0), Fraction(1)
+_ZERO = Fraction(0)
 
 
 @frozen
@@ -93,69 +91,3 @@ def proved_cost(
         for key, c in item.coefficients:
             total[key] = total.get(key, _ZERO) + weight * c
     return bound if all(abs(c) <= rates.get(key, _ZERO) for key, c in total.items()) else None
-
-
-def worst_shift(
-    rates: Mapping[int, Fraction],
-    inequalities: Sequence[Halfspace],
-    equations: Sequence[Halfspace],
-    moves: Iterable[Point],
-) -> tuple[Point, Shift | None]:
-    """Return (d, shift): the move d among `moves` for which the least translation costs most, and this translation.
-
-    A move maps keys of unknowns to values. With these values, `inequalities` and `equations` are constraints on the
-    translation t, whose cost is Σ `rates`[i]·|t[i]|. If no t satisfies them for some move, return that move and None.
-    The least cost is convex in d, so the vertices of a polytope are enough for all moves in it. `moves` has at least
-    one item. Raises NotConfirmed if exact arithmetic does not confirm the solver's result.
-    """
-    shifts: list[tuple[Point, Shift]] = []
-    for move in moves:
-        slacks, equal = ([item.with_values(move) for item in halves] for halves in (inequalities, equations))
-        shift = least_shift(rates, slacks, equal)
-        if shift is None:
-            return move, None
-        shifts.append((move, shift))
-    # For any other move some convex combination of these shifts satisfies the system, and costs no more.
-    return max(shifts, key=lambda pair: pair[1].cost)
-
-
-def moves_of_one(keys: Sequence[int], radius: Fraction) -> Iterator[Point]:
-    """Yield the vertices of the set of all d with Σ |d[k]| <= `radius`, the sum over k in `keys`.
-
-    At each of them one d[k] is `radius` or -`radius`, and all others are 0.
-    """
-    still = dict.fromkeys(keys, _ZERO)
-    for key in keys:
-        yield from ({**still, key: sign * radius} for sign in (_ONE, -_ONE))
-    if not keys:
-        yield still
-
-
-def moves_of_all(
-    keys: Sequence[int],
-    radius: Fraction,
-    inequalities: Sequence[Halfspace],
-    equations: Sequence[Halfspace],
-    most: int,
-) -> Iterator[Point]:
-    """Yield vertices of the cube |d[k]| <= `radius`, for k in `keys`, one of which is the costliest move in the cube.
-
-    `inequalities` and `equations` are the constraints of `worst_shift`. Suppose that d[k] is in none of `equations`,
-    and has coefficients of one sign in all `inequalities`. Then either `radius` or -`radius` as its value makes all of
-    them stricter, and the other value is left out. If d[k] is in no constraint at all, it is 0. Raises LimitReached if
-    there are more than `most` vertices.
-    """
-    ends: list[tuple[Fraction, ...]] = []
-    count = 1
-    for key in keys:
-        signs = {c > 0 for item in inequalities if (c := item.coefficient(key))}
-        mixed = len(signs) == 2 or any(item.coefficient(key) for item in equations)
-        if mixed:
-            ends.append((radius, -radius))
-            count *= 2
-        else:
-            ends.append((-radius,) if True in signs else (radius,) if signs else (_ZERO,))
-    if count > most:
-        raise LimitReached("vertices", f"the adjacent inputs have {count} extreme moves, more than {most}")
-    for choice in product(*ends):
-        yield dict(zip(keys, choice, strict=True))

@@ -11,6 +11,7 @@ import pytest
 import dipc
 from dipc.algebra.exppoly import ExpPoly
 from dipc.decide.engine import Engine
+from dipc.program.clipped import EVERYTHING, Clipped
 from dipc.questions.privacy.adjacency import Distance, Neighborhood
 from dipc.questions.privacy.alignment import Emptiness, aligned_exits, costliest, pivot_cost
 from dipc.questions.privacy.check import PrivacyQuestion
@@ -107,7 +108,8 @@ def test_a_pivot_is_one_noise_that_answers_for_all_others() -> None:
     """No constant shift would do: the largest of the others may be any of them."""
     program = dipc.load(mechanisms.ABOVE_ALL)
     every = aligned_exits(program)
-    costs = [costliest(each, Neighborhood(Distance.LINF, Fraction(1)), program).cost for each in every]
+    every_input = Clipped(program, (EVERYTHING,) * 3)
+    costs = [costliest(each, every_input, Neighborhood(Distance.LINF, Fraction(1))).cost for each in every]
     assert max(cost for cost in costs if cost is not None) == 1
     is_empty = Emptiness(program, every[0])
     assert pivot_cost(every, 3, Neighborhood(Distance.LINF, Fraction(1)), is_empty) == Fraction(1, 2)

@@ -35,9 +35,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations, product
-from math import floor
-from typing import assert_never
+from itertools import combinations
 
 from dipc.algebra.exppoly import Closed, ClosedForm
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
@@ -46,9 +44,12 @@ from dipc.chain.state import Affine, centered, irredundant, nonnegative
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, absolute_value_bounds, convex_union, equation, is_covered, sorted_terms
 from dipc.linear.program import Least, Point, integer_minimum, integer_solution, minimum
-from dipc.linear.shifts import Shift, least_shift, moves_of_all, moves_of_one, worst_shift
+from dipc.linear.shifts import Shift, least_shift
+from dipc.program.clipped import Clipped
 from dipc.program.program import Program
-from dipc.questions.privacy.adjacency import Distance, Move, Neighborhood
+from dipc.questions.privacy.adjacency import Move, Neighborhood
+from dipc.questions.privacy.boxes import Form, extreme_moves
+from dipc.questions.privacy.moves import convex_moves
 from dipc.text.ast import BaseType
 from dipc.text.core import Value
 
@@ -297,26 +298,19 @@ class Costly:
     shift: Shift | None
 
 
-def costliest(aligned: AlignedExit, within: Neighborhood, program: Program) -> Costly:
-    """Return the move to an input adjacent by `within` whose cheapest shift costs the most for the exit `aligned`.
+def costliest(aligned: AlignedExit, box: Clipped, within: Neighborhood, onto: AlignedExit | None = None) -> Costly:
+    """Return the move between two inputs of `box` whose cheapest shift costs the most.
 
-    `aligned` is an exit of `program`. Raises Undecided.
+    The shift leads from the exit `aligned` into the exit `onto`, as for `costliest_among`. The two inputs are adjacent
+    by `within`, or equal if `onto` is given. Raises Undecided.
     """
-    places = range(len(program.core.inputs))
-    if any(slot.type is BaseType.INT for slot in program.core.input_slots):
-        return costliest_among(aligned, adjacent_moves(within, program, places), program)
-    keys = [aligned.first_input + position for position in places]
-    slacks, equations = aligned.changes()
-    # Integer noises are never added to real inputs, so their shift is 0.
-    rates = {key: rate for key, rate in aligned.rates.items() if key not in aligned.whole}
-    still = dict.fromkeys(aligned.whole, _ZERO)
-    slacks, equations = ([item.with_values(still) for item in halves] for halves in (slacks, equations))
-    if within.distance is Distance.LINF:
-        moves = moves_of_all(keys, within.radius, slacks, equations, program.limits.vertices)
-    else:
-        moves = moves_of_one(keys, within.radius)
-    move, worst = worst_shift(rates, slacks, equations, moves)
-    return Costly(aligned, move, None if worst is None else worst.cost, worst)
+
+    def of_inputs(form: Halfspace) -> Form:
+        return {key - aligned.first_input: c for key, c in form.coefficients if key >= aligned.first_input}
+
+    slacks, equations = (list(map(of_inputs, forms)) for forms in aligned.changes(onto))
+    moves = extreme_moves(slacks, equations, box, within)
+    return costliest_among(aligned, moves if onto is None else [{}, *moves], box.program, onto)
 
 
 def costliest_among(
@@ -330,14 +324,20 @@ def costliest_among(
     first = aligned.first_input
     still = dict.fromkeys(range(first, first + len(program.core.inputs)), _ZERO)
     slacks, equations = aligned.changes(onto)
+    integral = aligned.whole
+    if not any(slot.type is BaseType.INT for slot in program.core.input_slots):
+        # Integer noises are never added to real inputs, so their shift is 0.
+        unmoved, integral = dict.fromkeys(aligned.whole, _ZERO), frozenset()
+        slacks, equations = ([item.with_values(unmoved) for item in halves] for halves in (slacks, equations))
+    rates = {key: rate for key, rate in aligned.rates.items() if integral or key not in aligned.whole}
     worst = Costly(aligned, still, _ZERO, None)
     for each in moves:
         move = still | {first + place: step for place, step in each.items()}
-        if aligned.whole:
+        if integral:
             cost, shift = integer_cost(aligned, move, program.limits, onto), None
         else:
             here, equal = ([item.with_values(move) for item in halves] for halves in (slacks, equations))
-            shift = least_shift(aligned.rates, here, equal)
+            shift = least_shift(rates, here, equal)
             cost = None if shift is None else shift.cost
         if cost is None:
             return Costly(aligned, move, None, None)
@@ -345,30 +345,6 @@ def costliest_among(
         if cost > worst.cost or not (worst.cost or any(worst.move.values())):
             worst = Costly(aligned, move, cost, shift)
     return worst
-
-
-def adjacent_moves(within: Neighborhood, program: Program, places: Sequence[int]) -> Iterator[Move]:
-    """Yield moves to inputs adjacent by `within`, among them one whose cheapest shift costs the most.
-
-    The real and int inputs of `program` with the indices `places` move. For a fixed move of the int inputs the least
-    cost of a shift is convex in the move of the real ones, so vertices suffice. Raises LimitReached for too many moves.
-    """
-    slots, limits = program.core.input_slots, program.limits
-    integers = [place for place in places if slots[place].type is BaseType.INT]
-    reals = [place for place in places if place not in integers]
-    box, radius = within.distance is Distance.LINF, floor(within.radius)
-    count = (2 * radius + 1) ** len(integers) * ((1 << len(reals)) if box else max(1, 2 * len(reals)))
-    if count > limits.moves:
-        raise LimitReached("moves", f"the inputs have {count} extreme moves, more than {limits.moves}")
-    for values in product(range(-radius, radius + 1), repeat=len(integers)):
-        apart = sum(map(abs, values))
-        if not box and apart > within.radius:
-            continue
-        whole = dict(zip(integers, map(Fraction, values), strict=True))
-        for rest in within.vertices(reals, within.radius if box else within.radius - apart):
-            move = {place: {**whole, **rest}.get(place, _ZERO) for place in places}
-            if any(move.values()):
-                yield move
 
 
 def integer_cost(aligned: AlignedExit, move: Point, limits: Limits, onto: AlignedExit | None = None) -> Fraction | None:
@@ -410,8 +386,6 @@ def pivot_cost(
     """
     first = exits[0].first_input + count
     moves = convex_moves(within, range(first, first + count))
-    if moves is None:
-        return None
     balls = [[*ball, *both] for ball in moves for both in joined]
     balls = [ball for ball in balls if not is_empty(ball)]
     costs = []
@@ -522,31 +496,3 @@ def _plus(one: Halfspace, two: Halfspace, factor: Fraction) -> Halfspace:
     for key, c in two.coefficients:
         terms[key] = terms.get(key, _ZERO) + factor * c
     return Halfspace(sorted_terms(terms), one.constant + factor * two.constant)
-
-
-def convex_moves(within: Neighborhood, moves: range) -> list[list[Halfspace]] | None:
-    """Return convex sets whose union is the set of moves to inputs adjacent by `within`.
-
-    None for HAMMING with a radius other than 1. In the half-spaces, `moves` are the keys of the inputs' moves. For L1
-    each set has further unknowns, with the next keys, that bound the moves' absolute values.
-    """
-    signs, radius = (_ONE, -_ONE), within.radius
-    match within.distance:
-        case Distance.HAMMING if radius != 1:
-            return None
-        case Distance.HAMMING:
-            still = {key: [Halfspace(((key, sign),), _ZERO) for sign in signs] for key in moves}
-            return [[half for key in moves if key != one for half in still[key]] for one in moves]
-        case Distance.LINF:
-            return [[Halfspace(((key, sign),), radius) for key in moves for sign in signs]]
-        case Distance.L1:
-            pass
-        case _:
-            assert_never(within.distance)
-    sizes = [key + len(moves) for key in moves]
-    return [
-        [
-            *absolute_value_bounds(dict(zip(moves, sizes, strict=True))),
-            Halfspace(tuple([(size, -_ONE) for size in sizes]), radius),
-        ]
-    ]

@@ -1,9 +1,9 @@
-"""The privacy loss of clipped inputs: moves between two inputs of a box, and the sensitivity of sums of inputs.
+"""The extreme moves between two adjacent inputs of a box, and the sensitivity of sums of inputs.
 
-A program that reads inputs only through clamps has the loss of a program with inputs in a box (`program.clipped`). For
-one exit the least cost of a shift is a convex function of the move d. It depends on d through the exit's forms, which
-are inequalities and equations in noises and d. Inputs whose columns of coefficients in all forms are multiples of one
-column are a *group*: only the sum s = Σ w_i·d_i of the group counts.
+A program that reads inputs only through clamps has the loss of a program with inputs in a box (`program.clipped`). A
+box may be unbounded: that of all inputs is. For one exit the least cost of a shift is a convex function of the move d.
+It depends on d through the exit's forms, which are inequalities and equations in noises and d. Inputs whose columns of
+coefficients in all forms are multiples of one column are a *group*: only the sum s = Σ w_i·d_i of the group counts.
 
 **Moves.** The convex hull of the moves is { d : Σ |d_i|/u_i <= r, |d_i| <= c_i }:
 
@@ -22,6 +22,10 @@ budget b_g.
 
 Each of these moves is the difference of two inputs of the box, as |d_i| is at most the width of i. So a measured pair
 can show that the bound is attained.
+
+**Int inputs** move by integers. Each group has either int or real inputs. All moves of the int groups are listed that
+change their sums in another way. With each of them, the moves of the real groups are those of the lemma, for the part
+of the radius that is left.
 """
 
 from __future__ import annotations
@@ -35,8 +39,7 @@ from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.program.clipped import Clipped, Extent
-from dipc.questions.privacy.adjacency import Distance, Input, Move, Neighborhood
-from dipc.questions.privacy.alignment import AlignedExit
+from dipc.questions.privacy.adjacency import Distance, Move, Neighborhood
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -75,6 +78,13 @@ class _Group:
             budget = None if budget is None else budget - part
         return move
 
+    def farthest(self, radius: Fraction) -> list[int]:
+        """Return the greatest integer by which each input can move alone, if the adjacency has this `radius`."""
+        return [
+            floor(step * (radius if whole is None else min(whole, radius)))
+            for step, whole in zip(self.steps, self.budgets, strict=True)
+        ]
+
     @property
     def ends(self) -> list[Fraction]:
         """The parts of the radius used up when the first 0, 1, 2, … inputs of this group move over their whole ranges.
@@ -93,137 +103,113 @@ class _Group:
 Form = Mapping[int, Fraction]
 
 
-def moves_of_exit(aligned: AlignedExit, box: Clipped, within: Neighborhood) -> list[Move]:
-    """Return moves between two inputs of `box`, among them one whose shift costs the most for the exit `aligned`.
-
-    The two inputs are adjacent by `within`. Raises OutsideFragment if moves are unbounded or mix int and real inputs,
-    LimitReached past one of the program's limits.
-    """
-
-    def of_inputs(form: Halfspace) -> Form:
-        return {key - aligned.first_input: c for key, c in form.coefficients if key >= aligned.first_input}
-
-    slacks, equations = (list(map(of_inputs, forms)) for forms in aligned.changes())
-    return extreme_moves(slacks, equations, box, within)
-
-
 def extreme_moves(
     inequalities: Sequence[Form], equations: Sequence[Form], box: Clipped, within: Neighborhood
 ) -> list[Move]:
     """Return moves between two inputs of `box`, among them one with the greatest cost.
 
-    The cost is any convex function of the values of the forms `inequalities` and `equations` that does not fall when a
-    form of `inequalities` falls. The two inputs are adjacent by `within`. Raises OutsideFragment if moves are unbounded
-    under HAMMING, or if int and real inputs affect the forms together; LimitReached past one of the program's limits.
+    The cost is any function of the values of the forms `inequalities` and `equations` that is convex in the moves of
+    real inputs and does not fall when a form of `inequalities` falls. The two inputs are adjacent by `within`. Raises
+    OutsideFragment if moves are unbounded under HAMMING, LimitReached past one of the program's limits.
     """
     integers, limits = box.integers, box.program.limits
-    groups = _groups(inequalities, equations, box.ranges, within)
+    groups = _groups(inequalities, equations, box, within)
+    real = [group for group in groups if not integers.intersection(group.places)]
+    whole = [group for group in groups if group not in real]
     still = dict.fromkeys(range(len(box.ranges)), _ZERO)
-    counting = {place for group in groups for place in group.places}
-    if counting & integers:
-        if not counting <= integers:
-            raise OutsideFragment("the outputs depend on clipped int inputs together with real ones")
-        return [still | move for move in _whole_moves(groups, within, limits)]
     moves: list[Move] = []
-    for budgets in _budgets(groups, within, limits):
+    for begun in _whole_moves(whole, within, limits):
+        spent = _spent(begun, within)
+        assert spent is not None, "a move leads to an adjacent input"
+        ends = [{**begun, **move} for move in _real_moves(real, within, within.radius - spent, limits)]
+        moves += [still | move for move in ends if not whole or any(move.values())]
+        if whole and len(moves) > limits.moves:
+            raise LimitReached("moves", f"there are more than {limits.moves} moves of the inputs to look at")
+    return moves
+
+
+def _real_moves(groups: Sequence[_Group], within: Neighborhood, radius: Fraction, limits: Limits) -> list[Move]:
+    """Return the extreme moves of the real inputs of `groups`, which may use up `radius` as the radius of `within`.
+
+    Raises LimitReached for more moves than `limits` allows.
+    """
+    moves: list[Move] = []
+    for budgets in _budgets(groups, within, radius, limits):
         # Each group moves up or down; one whose worst direction is known moves in this direction alone.
         directions: list[list[Move]] = []
         for group, budget in zip(groups, budgets, strict=True):
             part = group.filled(budget)
             signs = (-group.one_sign,) if group.one_sign else (1, -1)
             directions.append([{place: sign * step for place, step in part.items()} for sign in signs if part] or [{}])
-        moves += [
-            still | {place: step for part in chosen for place, step in part.items()} for chosen in product(*directions)
-        ]
+        moves += [{place: step for part in chosen for place, step in part.items()} for chosen in product(*directions)]
         if len(moves) > limits.vertices:
-            raise LimitReached("vertices", f"the adjacent inputs have more than {limits.vertices} extreme moves")
+            raise _too_many(limits)
     return moves
 
 
-def _budgets(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> Iterator[tuple[Fraction | None, ...]]:
-    """Yield, for each extreme move, the part of the adjacency's radius that each of the `groups` of inputs uses up.
+def _too_many(limits: Limits) -> LimitReached:
+    return LimitReached("vertices", f"the adjacent inputs have more than {limits.vertices} extreme moves")
+
+
+def _budgets(
+    groups: Sequence[_Group], within: Neighborhood, radius: Fraction, limits: Limits
+) -> list[tuple[Fraction | None, ...]]:
+    """Return, for each extreme move, the parts of `radius` that each of the `groups` of inputs uses up.
 
     None in place of a part means that each input of the group moves as far as it can alone. The moves lead to inputs
     adjacent by `within`. Raises LimitReached for more moves than `limits` allows.
     """
     if within.distance is Distance.LINF:
-        yield (None,) * len(groups)
-        return
+        return [(None,) * len(groups)]
     ends = [group.ends for group in groups]
     full = [None if None in group.budgets else own[-1] for group, own in zip(groups, ends, strict=True)]
     known = [end for end in full if end is not None]
-    if len(known) == len(full) and sum(known, _ZERO) <= within.radius:
-        yield tuple(full)
-        return
-    count = 0
-
-    def onwards(place: int, left: Fraction, open_: int | None) -> Iterator[tuple[Fraction | None, ...]]:
-        """Yield tuples of the parts of the radius that the groups from index `place` on use up.
-
-        The groups before `place` leave the part `left` of the radius. In each group but one, the first few inputs move
-        over their whole ranges, and the others do not move. The other group uses up what is left of the radius. `open_`
-        is the index of this group, or None if it is not before `place`.
-        """
-        nonlocal count
-        count += 1
-        if count > limits.vertices:
-            raise LimitReached("vertices", f"the adjacent inputs have more than {limits.vertices} extreme moves")
-        if place == len(groups):
-            if not left or open_ is not None:
-                yield ()
-            return
-        for end in ends[place]:
-            if end <= left:
-                for rest in onwards(place + 1, left - end, open_):
-                    yield (end, *rest)
-        if open_ is None:
-            for base in ends[place]:
-                # The group has this end and, beyond it, the part of the radius that the others leave.
-                whole = full[place]
-                if base <= left and (whole is None or base < whole):
-                    for rest in onwards(place + 1, left - base, place):
-                        spent = sum((each for each in rest if each is not None), _ZERO)
-                        most = left - spent
-                        later = next((end for end in ends[place] if end > base), None)
-                        if most > base and (later is None or most <= later):
-                            yield (most, *rest)
-
-    yield from dict.fromkeys(onwards(0, within.radius, None))
+    if len(known) == len(full) and sum(known, _ZERO) <= radius:
+        return [tuple(full)]
+    # In each group the first few inputs move over their whole ranges, and the others do not move.
+    every: list[tuple[tuple[Fraction, ...], Fraction]] = [((), radius)]
+    for own in ends:
+        every = [((*spent, end), left - end) for spent, left in every for end in own if end <= left]
+        if len(every) > limits.vertices:
+            raise _too_many(limits)
+    # One group uses up what is left of the radius.
+    found: list[tuple[list[tuple[bool, Fraction]], tuple[Fraction | None, ...]]] = []
+    for spent, left in every:
+        for place in range(len(groups)) if left else [None]:
+            budgets = list(spent)
+            if place is not None:
+                budgets[place] += left
+                later = next((end for end in ends[place] if end > spent[place]), full[place])
+                if spent[place] == full[place] or (later is not None and budgets[place] > later):
+                    continue
+            found.append(([(place == other, end) for other, end in enumerate(spent)], tuple(budgets)))
+    return list(dict.fromkeys(budgets for _, budgets in sorted(found, key=lambda each: each[0])))
 
 
 def _groups(
-    inequalities: Sequence[Form], equations: Sequence[Form], ranges: Sequence[Extent], within: Neighborhood
+    inequalities: Sequence[Form], equations: Sequence[Form], box: Clipped, within: Neighborhood
 ) -> list[_Group]:
     """Return groups of inputs such that each form depends on the inputs of a group only through one weighted sum.
 
-    The forms are `inequalities` and `equations`; inputs that no form depends on are left out. `ranges` has the range of
-    each input, and `within` is the adjacency. Raises OutsideFragment for an unbounded range under HAMMING.
+    The forms are `inequalities` and `equations`; inputs that no form depends on are left out. The inputs of a group are
+    all int or all real. `box` has the range of each input, and `within` is the adjacency. Raises OutsideFragment for an
+    unbounded range under HAMMING.
     """
-    columns: dict[tuple[Fraction, ...], list[tuple[int, Fraction]]] = {}
-    for place in range(len(ranges)):
+    columns: dict[tuple[bool, tuple[Fraction, ...]], list[tuple[int, Fraction]]] = {}
+    for place in range(len(box.ranges)):
         column = [form.get(place, _ZERO) for form in (*inequalities, *equations)]
         scale = next((c for c in column if c), None)
         if scale is not None:
-            columns.setdefault(tuple([c / scale for c in column]), []).append((place, scale))
+            shape = tuple([c / scale for c in column])
+            columns.setdefault((place in box.integers, shape), []).append((place, scale))
     groups = []
-    for shape, members in columns.items():
-        known = []
-        for place, weight in members:
-            step, budget = _side(ranges[place], within)
-            known.append((abs(weight) * step, place, weight, step, budget))
-        known.sort(key=lambda each: (-each[0], each[1]))
-        in_equations = any(shape[len(inequalities) :])
+    for (_, shape), members in columns.items():
+        known = [(place, weight, *_side(box.ranges[place], within)) for place, weight in members]
+        known.sort(key=lambda each: (-abs(each[1]) * each[2], each[0]))
+        places, weights, steps, budgets = zip(*known, strict=True)
         signs = {c > 0 for c in shape if c}
-        one_sign = 0 if in_equations or len(signs) > 1 else 1 if True in signs else -1
-        groups.append(
-            _Group(
-                tuple([place for _, place, *_ in known]),
-                tuple([weight for _, _, weight, _, _ in known]),
-                tuple([step for *_, step, _ in known]),
-                tuple([budget for *_, budget in known]),
-                one_sign,
-            )
-        )
+        one_sign = 0 if any(shape[len(inequalities) :]) or len(signs) > 1 else 1 if True in signs else -1
+        groups.append(_Group(places, weights, steps, budgets, one_sign))
     return groups
 
 
@@ -246,74 +232,53 @@ def _side(side: Extent, within: Neighborhood) -> tuple[Fraction, Fraction | None
             return width, _ONE
 
 
-def _whole_moves(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> list[dict[int, Fraction]]:
+def _whole_moves(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> list[Move]:
     """Return moves of int inputs to adjacent inputs: at least one for each way in which the sums can change together.
 
-    The sums are the weighted sums of inputs, one for each of `groups`. Inputs are adjacent by `within`. Only moves that
-    change an input are returned. Raises LimitReached for more moves than `limits` allows.
+    The sums are the weighted sums of inputs, one for each of `groups`. Inputs are adjacent by `within`. The move that
+    changes no input is among the result. Raises LimitReached for more moves than `limits` allows.
     """
-    every: list[dict[int, Fraction]] = [{}]
-    spent: list[Fraction] = [_ZERO]
-    radius = within.radius
+    every: list[Move] = [{}]
     for group in groups:
-        alike = len({abs(weight) for weight in group.weights}) == 1
-        if alike and within.distance is not Distance.HAMMING:
-            options = _sums(group, within)
-        else:
-            options = _each(group, within, limits)
-        pairs = [
-            ({**move, **option}, used + cost)
-            for (move, used), (option, cost) in product(zip(every, spent, strict=True), options)
-            if within.distance is Distance.LINF or used + cost <= radius
-        ]
-        if len(pairs) > limits.moves:
-            raise LimitReached("moves", f"there are more than {limits.moves} moves of the inputs to look at")
-        every, spent = [move for move, _ in pairs], [used for _, used in pairs]
-    return [move for move in every if any(move.values())]
+        one_size = within.distance is not Distance.HAMMING and len({abs(weight) for weight in group.weights}) == 1
+        parts = [_sums(group, within)] if one_size else list(_of_each(group, within))
+        for options in parts:
+            every = [
+                move for one, other in product(every, options) if _spent(move := {**one, **other}, within) is not None
+            ]
+            if len(every) > limits.moves:
+                raise LimitReached("moves", f"there are more than {limits.moves} moves of the inputs to look at")
+    return every
 
 
-def _sums(group: _Group, within: Neighborhood) -> list[tuple[dict[int, Fraction], Fraction]]:
+def _spent(move: Move, within: Neighborhood) -> Fraction | None:
+    """Return the part of the radius of `within` that `move` uses up; None if there is not as much."""
+    if within.distance is Distance.LINF:
+        return _ZERO
+    hamming = within.distance is Distance.HAMMING
+    part = sum((Fraction(bool(step)) if hamming else abs(step) for step in move.values()), _ZERO)
+    return part if part <= within.radius else None
+
+
+def _sums(group: _Group, within: Neighborhood) -> list[Move]:
     """Return one move of the int inputs of `group` for each change of their weighted sum that adjacency allows.
 
-    The weights of the group are equal up to signs, and `within` is the adjacency. Each move comes with the part of the
-    radius that it uses up.
+    The weights of the group are equal up to signs, and `within` is the adjacency.
     """
-    result: list[tuple[dict[int, Fraction], Fraction]] = [({}, _ZERO)]
-    move: dict[int, Fraction] = {}
-    for place, weight, whole in zip(group.places, group.weights, group.budgets, strict=True):
-        most = within.radius if whole is None else min(whole, within.radius)
-        for size in range(1, floor(most) + 1):
+    result: list[Move] = [{}]
+    move: Move = {}
+    for place, weight, most in zip(group.places, group.weights, group.farthest(within.radius), strict=True):
+        for size in range(1, most + 1):
             move = {**move, place: Fraction(size if weight > 0 else -size)}
-            total = sum(map(abs, move.values()), _ZERO)
-            if within.distance is Distance.L1 and total > within.radius:
+            if _spent(move, within) is None:
                 return result
-            result += [(dict(move), total), ({key: -step for key, step in move.items()}, total)]
+            result += [move, {key: -step for key, step in move.items()}]
     return result
 
 
-def _each(group: _Group, within: Neighborhood, limits: Limits) -> list[tuple[dict[int, Fraction], Fraction]]:
-    """Return all moves of the int inputs of `group` to inputs adjacent by `within`.
-
-    Each move comes with the part of the adjacency's radius that it uses up. Raises LimitReached for more moves than
-    `limits` allows.
-    """
-    result: list[tuple[dict[int, Fraction], Fraction]] = [({}, _ZERO)]
-    for place, step, whole in zip(group.places, group.steps, group.budgets, strict=True):
-        farthest = (
-            floor(step)
-            if within.distance is Distance.HAMMING
-            else floor(within.radius if whole is None else min(whole, within.radius))
-        )
-        sizes = [Fraction(size) for size in range(-farthest, farthest + 1)]
-        result = [
-            ({**move, place: size} if size else move, used + cost)
-            for (move, used), size in product(result, sizes)
-            for cost in [Fraction(bool(size)) if within.distance is Distance.HAMMING else abs(size)]
-            if within.distance is Distance.LINF or used + cost <= within.radius
-        ]
-        if len(result) > limits.moves:
-            raise LimitReached("moves", f"there are more than {limits.moves} moves of the inputs to look at")
-    return result
+def _of_each(group: _Group, within: Neighborhood) -> Iterator[list[Move]]:
+    for place, most in zip(group.places, group.farthest(within.radius), strict=True):
+        yield [{place: Fraction(size)} for size in range(-most, most + 1)]
 
 
 # --- pairs in the box -------------------------------------------------------------------------------------------------
@@ -333,7 +298,9 @@ def pairs_in(ranges: Sequence[Extent], first: int, moved: int) -> list[Halfspace
     return system
 
 
-def placed(ranges: Sequence[Extent], start: Sequence[Fraction], move: Sequence[Fraction]) -> tuple[Input, Input]:
+def placed(
+    ranges: Sequence[Extent], start: Sequence[Fraction], move: Sequence[Fraction]
+) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
     """Return two inputs of the box with the `ranges` that differ by `move`: (the first, the first plus `move`).
 
     Of all these pairs, the result is the one whose first input is nearest to `start`.

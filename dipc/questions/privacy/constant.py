@@ -35,7 +35,7 @@ from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, absolute_value_bounds, equation, sorted_terms
 from dipc.linear.program import Infeasible, Least, minimum, solution
 from dipc.linear.shifts import least_shift
-from dipc.program.clipped import Clipped, clipped
+from dipc.program.clipped import EVERYTHING, Clipped, clipped
 from dipc.program.metric import inner_point
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Input, Neighborhood, Pairs, is_input, texts
@@ -44,7 +44,6 @@ from dipc.questions.privacy.alignment import (
     AlignedExit,
     Costly,
     Emptiness,
-    adjacent_moves,
     aligned_exits,
     costliest,
     costliest_among,
@@ -52,7 +51,7 @@ from dipc.questions.privacy.alignment import (
     onto_others,
     pivot_cost,
 )
-from dipc.questions.privacy.boxes import moves_of_exit, pairs_in, placed
+from dipc.questions.privacy.boxes import pairs_in, placed
 from dipc.questions.privacy.loss import LawTable, at_most, couples, law_table, loss_enclosure
 from dipc.questions.privacy.moves import AllowedMoves
 from dipc.questions.privacy.outcome import Ends, Numbers, PrivacyAnswer, Texts, power
@@ -110,41 +109,49 @@ _NO_SHIFT = "on some path no shift of the noise makes up for every move of the i
 GROWS = "the cost of a shift grows with the move of an input, and that move is unbounded"
 
 
-def bounds_by_shifts(program: Program, within: Neighborhood, engine: Engine, among: Pairs | None = None) -> LossBounds:
+def bounds_by_shifts(
+    program: Program, within: Neighborhood, engine: Engine, among: Pairs | None = None, box: Clipped | None = None
+) -> LossBounds:
     """Return bounds of the loss of `program` at all pairs adjacent by `within`, from shifts of the noises.
 
-    Finite inputs are treated as real or int ones. Candidates are taken from the pairs of `among`, if given; `engine`
-    measures their probabilities. Raises Undecided.
+    Finite inputs are treated as real or int ones. Candidates are taken from the pairs of `among`, if given. If the
+    program clips its inputs to a `box`, bounds and candidates are those of the program without clamps in this box,
+    which has the same laws there. `engine` measures the probabilities of candidates. Raises Undecided.
     """
-    opened = with_open_inputs(program)
-    choices: _Choices = [_numbers(program, slot) for slot in program.core.inputs]
+    measured = program if box is None else box.program
+    opened = with_open_inputs(measured)
+    choices: _Choices = [_numbers(measured, slot) for slot in measured.core.inputs]
     if among is not None:
         columns = zip(*among.inputs, strict=True)
         choices = [[value for value in dict.fromkeys(each) if isinstance(value, Fraction)] for each in columns]
     moves = allowed_moves(opened, within)
     ball, is_bounded = within, True
-    if within.distance is Distance.HAMMING:
+    if within.distance is Distance.HAMMING and box is None:
         # If the moves of inputs are unbounded, the cost of a shift grows with the move.
         widths = sorted([max(values) - min(values) for values in choices if values is not None], reverse=True)
         is_bounded = len(widths) == len(choices)
         ball = Neighborhood(Distance.L1, sum(widths[: int(within.radius)], _ZERO) if is_bounded else within.radius)
+    space = Clipped(opened, (EVERYTHING,) * len(choices) if box is None else box.ranges)
     every = aligned_exits(opened, guarded=True)
+    first, last = every[0].first_input, every[0].first_input + len(choices)
+    joined = [pairs_in(space.ranges, first, last)] if moves is None else moves.both_inside(first, last)
     if any(each.is_guarded for each in every):
-        if opened is not program:
-            raise OutsideFragment(COMPARED_WITHOUT_NOISE)
-        cost = _least_bound([(each, None) for each in every], within, program)
+        unshifted = [(each, None) for each in every]
+        cost = None if opened is not measured else _least_bound(unshifted, within, opened, joined)
         if cost is None:
             raise OutsideFragment(COMPARED_WITHOUT_NOISE)
-        return LossBounds(cost, None, () if among is not None else _nearby(program, within, engine))
+        pairs = None if box is None or not measured.core.has_finite_outputs else _at_corners(box, within)
+        at_corners = () if pairs is None else _candidates_at(measured, pairs, engine)
+        return LossBounds(cost, None, () if among is not None else (*at_corners, *_nearby(program, within, engine)))
     extreme = None if moves is None else moves.extreme
     if extreme is None:
-        costly = [costliest(aligned, ball, opened) for aligned in every]
+        costly = [costliest(aligned, space, ball) for aligned in every]
     else:
         is_bounded = True
         costly = [costliest_among(aligned, extreme, opened) for aligned in every]
     costly.sort(key=_order, reverse=True)
     costs = [(each.exit, each.cost) for each in costly]
-    proved, reason = _least_bound(costs, within if moves is not None else ball, opened), None
+    proved, reason = _least_bound(costs, within if moves is not None else ball, opened, joined), None
     if proved is None:
         reason = _NO_SHIFT
     elif proved and not is_bounded:
@@ -157,15 +164,16 @@ def bounds_by_shifts(program: Program, within: Neighborhood, engine: Engine, amo
     listed = frozenset(() if among is None else among.inputs)
 
     def starts(worst: Costly) -> Iterator[_Start]:
-        for start, *pair in islice(starting_pairs(opened, worst, choices, moves), _PAIRS):
+        found = _starts_in(space, worst, choices) if moves is None else _allowed_starts(opened, worst, choices, moves)
+        for start, *pair in islice(found, _PAIRS):
             # The ball of moves may contain moves between inputs that are not adjacent.
             own = fitted(choices, *pair)
             if own is None or not within.relates(*own) or (listed and not listed.issuperset(own)):
                 continue
-            if all(is_input(program, point) for point in own):
+            if all(is_input(measured, point) for point in own):
                 yield start, *own
 
-    near = _candidates_from(program, costly, starts, near, engine, one_by_one=proved is None)
+    near = _candidates_from(measured, costly, starts, near, engine, one_by_one=proved is None)
     return LossBounds(proved, reason, tuple(near), unbounded)
 
 
@@ -202,55 +210,25 @@ def _candidates_from(
     return found
 
 
-def bounds_in_box(original: Program, box: Clipped, within: Neighborhood, engine: Engine) -> LossBounds:
-    """Return bounds of the loss of `original`, a program that clips its inputs to a `box`.
-
-    The bounds hold for all inputs adjacent by `within`. Candidates are outputs at pairs of inputs in the box. `engine`
-    measures their probabilities for the program without clamps, which has the same laws in the box. Raises Undecided.
-    """
-    program = box.program
-    every = aligned_exits(program, guarded=True)
-    slots = program.core.input_slots
-    first = every[0].first_input
-    joined = [pairs_in(box.ranges, first, first + len(slots))]
-    if any(each.is_guarded for each in every):
-        cost = _least_bound([(each, None) for each in every], within, program, joined)
-        if cost is None:
-            raise OutsideFragment(COMPARED_WITHOUT_NOISE)
-        pairs = _at_corners(box, within)
-        near = list(_candidates_at(program, pairs, engine)) if pairs and program.core.has_finite_outputs else []
-        return LossBounds(cost, None, (*near, *_nearby(original, within, engine)))
-    costly = [costliest_among(each, moves_of_exit(each, box, within), program) for each in every]
-    costly.sort(key=_order, reverse=True)
-    proved = _least_bound([(each.exit, each.cost) for each in costly], within, program, joined)
-
-    def starts(worst: Costly) -> Iterator[_Start]:
-        return islice(_starts_in(box, worst), _PAIRS)
-
-    near = _candidates_from(program, costly, starts, (), engine, one_by_one=proved is None)
-    return LossBounds(proved, _NO_SHIFT if proved is None else None, tuple(near))
-
-
-def _starts_in(box: Clipped, costly: Costly) -> Iterator[_Start]:
+def _starts_in(box: Clipped, costly: Costly, choices: _Choices) -> Iterator[_Start]:
     """Yield (noises and inputs by key, u, u') for inputs u and u' of `box` that differ by the worst move of an exit.
 
-    `costly` has the exit and its move. Each pair is yielded in both directions.
+    `costly` has the exit and its move, and `choices` the allowed values of each finite input. Each pair is yielded in
+    both directions.
     """
-    first = costly.exit.first_input
-    move = [costly.move.get(first + place, _ZERO) for place in range(len(box.ranges))]
+    first, last = costly.exit.first_input, costly.exit.first_input + len(box.ranges)
+    move = [costly.move[key] for key in range(first, last)]
     if not any(move):
         return
-    last = first + len(move)
-    inside = [
-        item.with_values({last + place: step for place, step in enumerate(move)}).closure()
-        for item in pairs_in(box.ranges, first, last)
-    ]
-    for start in _starts(costly, [None] * len(move), [item for item in inside if item.coefficients]):
-        begun = [start.get(first + place, _ZERO) for place in range(len(move))]
-        rounded = [Fraction(floor(value)) if place in box.integers else value for place, value in enumerate(begun)]
-        one, two = placed(box.ranges, rounded, move)
-        yield start, one, two
-        yield start, two, one
+    steps = {last + place: step for place, step in enumerate(move)}
+    inside = [item.with_values(steps).closure() for item in pairs_in(box.ranges, first, last)]
+    for start in _starts(costly, choices, [item for item in inside if item.coefficients]):
+        begun = [start.get(key, _ZERO) for key in range(first, last)]
+        begun = [Fraction(floor(value)) if place in box.integers else value for place, value in enumerate(begun)]
+        one, two = placed(box.ranges, begun, move)
+        own = {**start, **dict(zip(range(first, last), one, strict=True))}
+        yield own, one, two
+        yield own, two, one
 
 
 def _at_corners(box: Clipped, within: Neighborhood) -> Pairs | None:
@@ -275,7 +253,7 @@ def bounds_for_every_pair(program: Program, within: Neighborhood, engine: Engine
     box = clipped(program)
     if box is not None:
         with suppress(Undecided):
-            return bounds_in_box(program, box, within, engine)
+            return bounds_by_shifts(program, within, engine, box=box)
     try:
         return bounds_by_shifts(program, within, engine)
     except Undecided as undecided:
@@ -421,19 +399,21 @@ def _beside_finite(program: Program, within: Neighborhood, engine: Engine) -> Lo
         aligned_exits(program, dict(zip([core.inputs[position] for position in fixed], each, strict=True)))
         for each in combinations
     ]
+    space = Clipped(program, (EVERYTHING,) * len(slots))
     costly: list[tuple[Costly, tuple[Value, ...], tuple[Value, ...]]] = []
     mismatch: str | None = None
     for (one, ours), (two, theirs) in product(zip(combinations, known, strict=True), repeat=2):
         left = within.left_by(one, two)
         if left is None:
             continue
-        ball = None if not left else replace(within, radius=left)
-        if ball is not None and within.distance is Distance.HAMMING:
-            ball = Neighborhood(Distance.L1, Fraction(1))
+        ball = Neighborhood(Distance.L1, _ONE) if within.distance is Distance.HAMMING else replace(within, radius=left)
         try:
             onto = list(zip(ours, ours, strict=True) if one == two else onto_others(ours, theirs))
-            moves = [{}, *(() if ball is None else adjacent_moves(ball, program, places))]
-            costly += [(costliest_among(here, moves, program, there), one, two) for here, there in onto]
+            worst = [
+                costliest(here, space, ball, there) if left else costliest_among(here, [{}], program, there)
+                for here, there in onto
+            ]
+            costly += [(each, one, two) for each in worst]
         except OutsideFragment as outside:
             mismatch = outside.reason
             still = dict.fromkeys([ours[0].first_input + position for position in places], _ZERO)
@@ -466,7 +446,7 @@ def _least_bound(
     costs: Sequence[tuple[AlignedExit, Fraction | None]],
     within: Neighborhood,
     program: Program,
-    joined: Sequence[Sequence[Halfspace]] | None = None,
+    joined: Sequence[Sequence[Halfspace]],
 ) -> Fraction | None:
     """Return an upper bound of the loss, in multiples of eps, from the exits of `program`; None is infinity.
 
@@ -475,8 +455,8 @@ def _least_bound(
     one cost: the greatest cost of its exits, or the cost of one pivot for all of them if that is less. A pivot is a
     noise whose shift depends on the other noises. The bound is the greatest cost of a group.
 
-    Inputs are adjacent by `within`. `joined` has systems of half-spaces, one of which each pair of inputs satisfies;
-    None for the systems that `requires` implies. Raises NotConfirmed.
+    Inputs are adjacent by `within`. `joined` has systems of half-spaces, one of which each pair of inputs satisfies.
+    Raises NotConfirmed.
     """
     alike: dict[Hashable, list[tuple[AlignedExit, Fraction | None]]] = {}
     for each in costs:
@@ -486,7 +466,11 @@ def _least_bound(
         _, worst = group[0]
         if worst is not None and worst <= bound:
             break  # the following exits cost no more than this
-        pivot = _pivoted([exit_ for exit_, _ in group], within, program, joined)
+        pivot: Fraction | None = None
+        if program.core.has_real_inputs and (len(group) > 1 or group[0][0].is_guarded):
+            exits = [exit_ for exit_, _ in group]
+            with suppress(LimitReached):
+                pivot = pivot_cost(exits, len(program.core.inputs), within, Emptiness(program, exits[0]), joined)
         known = [cost for cost in (worst, pivot) if cost is not None]
         if not known:
             return None
@@ -496,32 +480,6 @@ def _least_bound(
 
 def _order(each: Costly) -> tuple[bool, Fraction]:
     return each.cost is None, each.cost or Fraction(0)
-
-
-def _pivoted(
-    exits: Sequence[AlignedExit],
-    within: Neighborhood,
-    program: Program,
-    joined: Sequence[Sequence[Halfspace]] | None,
-) -> Fraction | None:
-    """Return an upper bound of the loss, in multiples of eps, by one pivot for all `exits`.
-
-    The exits give the same finite outputs, and draw noises of the same laws. A pivot is a noise whose shift depends on
-    the other noises; the result is None if none is found. The exits are those of `program`, and inputs are adjacent by
-    `within`. `joined` has systems of half-spaces, one of which each pair of inputs satisfies; None for the systems that
-    `requires` implies.
-    """
-    single = len(exits) == 1 and not exits[0].is_guarded
-    if single or not program.core.has_real_inputs:
-        return None
-    first = exits[0].first_input
-    if joined is None:
-        moves = allowed_moves(program, within)
-        joined = [[]] if moves is None else moves.both_inside(first, first + len(program.core.inputs))
-    try:
-        return pivot_cost(exits, len(program.core.inputs), within, Emptiness(program, exits[0]), joined)
-    except LimitReached:
-        return None
 
 
 def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
@@ -769,28 +727,6 @@ _SOMEWHAT_LESS = Fraction(99, 100)
 
 #: The powers of 2 among which an example of eps is looked for.
 _MOST_DOUBLINGS = 12
-
-
-def starting_pairs(
-    program: Program, costly: Costly, choices: _Choices, moves: AllowedMoves | None = None
-) -> Iterator[_Start]:
-    """Yield (noises and inputs by key, u, u') for pairs of inputs of `program` that differ by the move of `costly`.
-
-    Each pair is yielded in both directions. `choices` has the allowed values of each finite input. If `moves` describes
-    the moves between inputs that satisfy `requires`, both inputs of each pair satisfy it.
-    """
-    if moves is not None:
-        yield from _allowed_starts(program, costly, choices, moves)
-        return
-    keys = [costly.exit.first_input + position for position in range(len(program.inputs))]
-    integers = [key for key, slot in zip(keys, program.core.input_slots, strict=True) if slot.type is BaseType.INT]
-    for found in _starts(costly, choices):
-        start = {**found, **{key: Fraction(floor(found.get(key, _ZERO))) for key in integers}}
-        point = tuple([start.get(key, _ZERO) for key in keys])
-        other = tuple([value + costly.move.get(key, _ZERO) for key, value in zip(keys, point, strict=True)])
-        if point != other:
-            yield start, point, other
-            yield start, other, point
 
 
 def _allowed_starts(program: Program, costly: Costly, choices: _Choices, moves: AllowedMoves) -> Iterator[_Start]:

@@ -72,7 +72,6 @@ from dipc.noise.law import Law
 from dipc.program.clipped import Clipped
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Input, Move, Neighborhood, Pairs, every_input
-from dipc.questions.privacy.alignment import convex_moves
 from dipc.questions.privacy.boxes import extreme_moves, placed
 from dipc.questions.privacy.closed import ClosedLaws
 from dipc.questions.privacy.constant import ConstantEnds
@@ -87,7 +86,7 @@ from dipc.questions.privacy.loss import (
     ratio_power,
     reached_exits,
 )
-from dipc.questions.privacy.moves import AllowedMoves
+from dipc.questions.privacy.moves import AllowedMoves, convex_moves
 from dipc.questions.privacy.outcome import (
     Answer,
     Ends,
@@ -1066,9 +1065,7 @@ def _pairs_of_cells(states: Sequence[ExitState], program: Program, within: Neigh
         allowed = [[by_place(guard.guard) for guard in guards] for guards in program.allowed.sets({})]
         joined = [(*cell, *guards) for cell in every for guards in allowed]
         every = [cell for cell in joined if not isinstance(solution(cell), Infeasible)]
-    moves = convex_moves(within, range(count, 2 * count))
-    if moves is None:
-        raise OutsideFragment("several inputs may differ by an unbounded amount")
+    moves = list(convex_moves(within, range(count, 2 * count)))
     ordered: dict[tuple[Input, Input], None] = {}
     for one, two in combinations(every, repeat=2):
         moved = [replace(h, coefficients=(*h.coefficients, *((n + count, c) for n, c in h.coefficients))) for h in two]

@@ -1,4 +1,4 @@
-"""Moves between two adjacent inputs that both satisfy `requires`: the extreme moves, and pairs that differ by a move.
+"""Moves between adjacent inputs as convex sets, and those between two inputs that both satisfy `requires`.
 
 The condition `requires` is a union of convex sets. For two of these sets, A and B, and a convex set P of moves to
 adjacent inputs, the moves are D = { d in P : u in A and u + d in B for some u }, which is convex. The cost of a shift
@@ -17,7 +17,7 @@ from itertools import combinations, product
 from math import ceil, comb, floor
 
 from dipc.algebra.limits import LimitReached, Undecided
-from dipc.linear.halfspace import Halfspace, weighted_sum
+from dipc.linear.halfspace import Halfspace, absolute_value_bounds, weighted_sum
 from dipc.linear.program import Infeasible, Least, corners, integer_solution, is_bounded_on, minimum, solution
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Input, Move, Neighborhood
@@ -32,12 +32,32 @@ _MOST_SIDES, _MOST_SYSTEMS = 300, 5_000
 _INWARDS = Fraction(1, 1024)
 
 
+def convex_moves(within: Neighborhood, moves: range) -> Iterator[list[Halfspace]]:
+    """Yield convex sets whose union is the set of moves to inputs adjacent by `within`.
+
+    In the half-spaces, `moves` are the keys of the inputs' moves. For L1 there are further unknowns, with the next
+    keys, that bound the moves' absolute values. For HAMMING there is one set for each choice of the inputs that move.
+    """
+    signs, radius = (_ONE, -_ONE), within.radius
+    match within.distance:
+        case Distance.LINF:
+            yield [Halfspace(((key, sign),), radius) for key in moves for sign in signs]
+        case Distance.L1:
+            sizes = {key: key + len(moves) for key in moves}
+            total = Halfspace(tuple([(size, -_ONE) for size in sizes.values()]), radius)
+            yield [*absolute_value_bounds(sizes), total]
+        case Distance.HAMMING:
+            for chosen in combinations(moves, min(int(radius), len(moves))):
+                still = [key for key in moves if key not in chosen]
+                yield [Halfspace(((key, sign),), _ZERO) for key in still for sign in signs]
+
+
 @dataclass(frozen=True)
 class _PairSet:
     """A set of pairs (u, u + d) of inputs: u is in a set A, u + d in a set B, and the move d in a set P.
 
     `system` has the half-spaces over u and d that describe these sets. The values of u have the first `count` keys, and
-    those of d the next `count` keys.
+    those of d the next `count` keys. Further unknowns have the keys after these.
     """
 
     system: tuple[Halfspace, ...]
@@ -50,7 +70,7 @@ class _PairSet:
     @cached_property
     def inside(self) -> Mapping[int, Fraction] | None:
         """The values, by key, of a pair that satisfies all half-spaces; None if there is none."""
-        found = solution(self.system, range(2 * self.count))
+        found = solution(self.system, range(3 * self.count))
         return None if isinstance(found, Infeasible) else found
 
     def projection(self) -> list[Halfspace] | None:
@@ -59,7 +79,8 @@ class _PairSet:
         The result is None if there are too many half-spaces.
         """
         system = [item.closure() for item in self.system]
-        for key in range(self.count):
+        further = {key for item in system for key, _ in item.coefficients if key >= 2 * self.count}
+        for key in (*sorted(further), *range(self.count)):
             system = _eliminated(key, system)
             if len(system) > _MOST_SIDES:
                 return None
@@ -134,28 +155,9 @@ class AllowedMoves:
     @cached_property
     def _pairs(self) -> list[_PairSet]:
         count = self._count
-        every = [_PairSet((*both, *ball), count) for both in self.both_inside(0, count) for ball in self._balls()]
+        balls = list(convex_moves(self._within, range(count, 2 * count)))
+        every = [_PairSet((*both, *ball), count) for both in self.both_inside(0, count) for ball in balls]
         return [pairs for pairs in every if pairs.inside is not None]
-
-    def _balls(self) -> Iterator[list[Halfspace]]:
-        """Yield convex sets whose union is the set of moves to adjacent inputs.
-
-        For HAMMING there is one set for each choice of the inputs that move.
-        """
-        moves = range(self._count, 2 * self._count)
-        radius = self._within.radius
-        match self._within.distance:
-            case Distance.LINF:
-                yield [Halfspace(((key, sign),), radius) for key in moves for sign in (_ONE, -_ONE)]
-            case Distance.L1:
-                if 2**self._count > _MOST_SIDES:
-                    raise LimitReached("vertices", f"the moves of {self._count} inputs have too many bounds")
-                signs = list(product((_ONE, -_ONE), repeat=self._count))
-                yield [Halfspace(tuple(zip(moves, each, strict=True)), radius) for each in signs]
-            case Distance.HAMMING:
-                for chosen in combinations(moves, min(int(radius), self._count)):
-                    still = [key for key in moves if key not in chosen]
-                    yield [Halfspace(((key, sign),), _ZERO) for key in still for sign in (_ONE, -_ONE)]
 
     @property
     def is_empty(self) -> bool:
