@@ -66,7 +66,6 @@ class FlagRuns(AgreeingRuns):
         answer is possible: 0 for *not found*, 1 for *found*. Raises NotUniform if the answer of the program is not
         simply whether some iteration exits.
         """
-        self._require_defined()
         (begun,) = self._before()
         ((node, _),) = self._pending
         own, head = self._own, self._own.head(1)

@@ -146,7 +146,6 @@ class LoopRuns(Generic[N, S]):
         Raises NotUniform with the reason if the steps of the loop are not known, TooFew if the loop was unrolled too
         few times, and LimitReached past one of the program's limits.
         """
-        self._require_defined()
         before = tuple(self._before())
         iterations: list[tuple[S, ...]] = []
         endings: list[tuple[S, ...]] = []
@@ -160,37 +159,6 @@ class LoopRuns(Generic[N, S]):
             iterations.append(tuple(self._iteration(node, position)))
             endings.append(tuple(self._ending(node)))
         return Automaton(before, tuple(iterations), tuple(endings))
-
-    def _require_defined(self) -> None:
-        """Raise NotUniform unless every run of the program, for every m, assigns only values inside the domains.
-
-        Raises TooFew if the loop was unrolled too few times, and LimitReached past the program's limit of states.
-        """
-        side, flow, end = self._own, self._own.flow, self._own.count
-        heads = {side.head(iteration): iteration for iteration in range(end)}
-        seen: set[Key] = set()
-        pending = [flow.first_state(self._finite)]
-        for _ in range(self._limits.states):
-            if not pending:
-                return
-            state = pending.pop(0)
-            if state.label == flow.exit_label:
-                continue
-            iteration = heads.get(state.label)
-            if iteration is None:
-                pending += steps(flow, state)
-                continue
-            key = self._key(state)
-            if key in seen:
-                continue
-            if iteration + 1 >= end:
-                raise TooFew
-            seen.add(key)
-            state = stripped(state)
-            pending.append(state.with_label(side.head(end)))
-            for entry in self._entries[iteration]:
-                pending += steps(flow, entered(state, entry))
-        raise LimitReached("states", f"the program has more than {self._limits.states} states")
 
     @abstractmethod
     def _before(self) -> Iterable[S]:
@@ -485,7 +453,39 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
 
     # --- parts of a run -----------------------------------------------------------------------------------
 
+    def _require_defined(self) -> None:
+        """Raise NotUniform unless every run of the program, for every m, assigns only values inside the domains.
+
+        Raises TooFew if the loop was unrolled too few times, and LimitReached past the program's limit of states.
+        """
+        side, flow, end = self._own, self._own.flow, self._own.count
+        heads = {side.head(iteration): iteration for iteration in range(end)}
+        seen: set[Key] = set()
+        pending = [flow.first_state(self._finite)]
+        for _ in range(self._limits.states):
+            if not pending:
+                return
+            state = pending.pop(0)
+            if state.label == flow.exit_label:
+                continue
+            iteration = heads.get(state.label)
+            if iteration is None:
+                pending += steps(flow, state)
+                continue
+            key = self._key(state)
+            if key in seen:
+                continue
+            if iteration + 1 >= end:
+                raise TooFew
+            seen.add(key)
+            state = stripped(state)
+            pending.append(state.with_label(side.head(end)))
+            for entry in self._entries[iteration]:
+                pending += steps(flow, entered(state, entry))
+        raise LimitReached("states", f"the program has more than {self._limits.states} states")
+
     def _before(self) -> Iterator[AgreeingStep]:
+        self._require_defined()
         there = {slot: self._finite[own] for slot, own in self._inputs.items() if own in self._finite}
         ideal, _ = self._only_run(self._other.flow.first_state(there), self._other.head(0), "before")
         runs = list(self._agreeing(self._own.flow.first_state(self._finite), (), self._own.head(0)))

@@ -67,46 +67,37 @@ _NO_SHIFT = "on some path through the loop no shift of the noise makes up for ev
 
 
 @frozen
-class _Loop:
-    """The program `text` as one loop over its queries, or as one selection of the greatest noisy query.
-
-    `single` is the loop, and `paths` are all paths through an iteration, or the reason why not all of them are known.
-    For a selection, `selection` describes it, and `single` is None. `low` is the loop's first index. With `goes_on`, a
-    claim that is refuted for some number of queries is refuted for every greater one.
-    """
+class _Selection:
+    """The program `text` as the selection `loop` of the greatest noisy query; `is_real` if all queries are real."""
 
     text: LoopText
-    single: OneLoop | None
-    paths: LoopPaths | str
-    selection: SelectionLoop | None
-    low: int
-    goes_on: bool
+    loop: SelectionLoop
+    is_real: bool
 
-    @staticmethod
-    def uniform(text: LoopText, single: OneLoop) -> _Loop:
-        """Read the program `text` as its one loop `single`.
+    @property
+    def low(self) -> int:
+        """The first index of the queries."""
+        assert isinstance(self.loop.first, ast.Number), "a selection begins at a given index"
+        return int(self.loop.first.value)
 
-        If rates are constant and each output belongs to one query, a claim refuted for one number is refuted for every
-        greater one. The outputs of the first queries then have the same law for all numbers.
+    def cost(self, moves: Neighborhood, least: int) -> LoopCost:
+        """Return an upper bound of the loss at inputs adjacent by `moves`, for every m >= `least`.
+
+        The bound is the cost of shifting the noise of the selected value by as much as two queries can approach each
+        other. After this shift, the same value is still the greatest.
         """
-        paths: LoopPaths | str
-        try:
-            paths = single.paths()
-        except (NotUniform, Undecided) as refused:
-            paths = refused.reason
-        outputs = [d for d in text.tree.declarations if isinstance(d, ast.VariableDecl) and d.role is ast.Role.OUTPUT]
-        alike = {declarator.name for declaration in outputs for declarator in declaration.declarators} <= single.arrays
-        return _Loop(text, single, paths, None, single.low, text.rates is None and alike)
-
-    @staticmethod
-    def selecting(text: LoopText, selection: SelectionLoop, *, real: bool) -> _Loop:
-        """Read the program `text` as the `selection` of an index from queries.
-
-        If all queries are `real`, a claim refuted for one number of queries is refuted for every greater one. The
-        values of the added queries may then be as small as desired.
-        """
-        assert isinstance(selection.first, ast.Number), "a selection begins at a given index"
-        return _Loop(text, None, "", selection, int(selection.first.value), text.rates is None and real)
+        drawn = self.loop.drawn(self.text.instance(least + 2).core)
+        if min(self.loop.scales) < 0 and not all(law.symmetric for law, _ in drawn):
+            raise NotUniform("the program selects the least value with noise that is not symmetric")
+        costs = [shift_cost(law, self.text.rates, rate) for law, rate in drawn]
+        one, other = map(abs, self.loop.scales)
+        box = moves.distance is Distance.LINF
+        # Compare the first value with the others, another value with the first, and two others.
+        apart = [
+            (own, (mine + theirs if box else max(mine, theirs)) * moves.radius)
+            for own, mine, theirs in ((costs[0], one, other), (costs[1], other, one), (costs[1], other, other))
+        ]
+        return LoopCost.greatest((cost * RationalFunction.constant(far) for cost, far in apart), least)
 
 
 class EveryNumber:
@@ -164,8 +155,8 @@ class EveryNumber:
 
         PRIVATE is proved for every m at once; NOT_PRIVATE has an m, a pair, an output and an eps.
         """
-        cost, reason = self.cost
-        bound = None if cost is None else cost.supremum
+        cost = self.cost
+        bound = None if isinstance(cost, str) else cost.supremum
         proved = bound is not None and bound <= claim.budget
         reduced = None if proved else self._of_totals
         if reduced is not None:
@@ -186,8 +177,10 @@ class EveryNumber:
                 report = self.question_for(number).decide(claim)
                 if report.verdict is PrivacyVerdict.NOT_PRIVATE:
                     return replace(report, numbers=replace(self.numbers, at=number))
-            if cost is not None:
-                reason = f"{cost.text(self.parameter)}*eps is proved, but no smaller budget is refuted"
+        if isinstance(cost, str):
+            reason, proof = cost, None
+        else:
+            reason, proof = f"{cost.text(self.parameter)}*eps is proved, but no smaller budget is refuted", cost.proof
         return PrivacyReport(
             self.program.name,
             str(self._within),
@@ -198,7 +191,7 @@ class EveryNumber:
             None,
             None if proved else reason,
             0,
-            cost.proof if proved and cost is not None else None,
+            proof if proved else None,
             numbers=self.numbers,
         )
 
@@ -209,9 +202,9 @@ class EveryNumber:
         """
         first = range(self.least, self.least + _SINGLY)
         yield from self._in_turn(first)
-        cost, _ = self.cost
+        cost = self.cost
         later = range(first.stop, self.least + _MOST_SINGLY)
-        costly = [number for number in later if cost is not None and cost.value_at(number) > budget]
+        costly = [number for number in later if isinstance(cost, LoopCost) and cost.value_at(number) > budget]
         yield from self._in_turn(range(costly[0], min(costly[0] + _SINGLY, later.stop)) if costly else range(0))
 
     def constant(self, eps: GivenEps) -> Constant:
@@ -220,7 +213,8 @@ class EveryNumber:
         K may be a function of m. A lower bound holds at one m, and at all greater ones if further iterations are like
         the first.
         """
-        cost, reason = self.cost
+        cost = self.cost if isinstance(self.cost, LoopCost) else None
+        reason = self.cost if isinstance(self.cost, str) else "no smaller constant than the one proved is refuted"
         bound = None if cost is None else cost.supremum
         if cost is None and self._of_totals is not None:
             with suppress(DiagnosticError, Undecided):
@@ -261,8 +255,6 @@ class EveryNumber:
         large = any(each.upper is None for each in read_claim(self.program, None, None, eps).intervals)
         grows = self.refuted_from(constants) if large else ()
         each = None if cost is None or cost.is_constant else cost.text(self.parameter)
-        if cost is not None:
-            reason = "no smaller constant than the one proved is refuted"
         if attained:
             assert cost is not None, "the cost has a value at every number"
             if _reaches(grows, cost.bounds, last):
@@ -280,7 +272,7 @@ class EveryNumber:
         remainder of m; it is empty if none are known.
         """
         loop, last = self._loop, max(constants)
-        if isinstance(loop, str) or loop.single is None or self._is_restricted:
+        if not isinstance(loop, OneLoop) or self._is_restricted:
             return ()
         for period in range(1, BLOCK + 1):
             # One number for each remainder suffices: the others are these plus some blocks.
@@ -289,7 +281,7 @@ class EveryNumber:
                 [
                     bound
                     for candidate in self._worst(number, constants[number])
-                    if (bound := lower_bound(loop.single, candidate, number, period)) is not None
+                    if (bound := lower_bound(loop, candidate, number, period)) is not None
                     and bound.supremum_from(last) is None
                 ]
                 for number in ends
@@ -333,17 +325,15 @@ class EveryNumber:
         If all rates are multiples of one function of m, one iteration is the program for the least m at another eps.
         Otherwise `cost` has to be attained for all rates (see `LeastCosts`).
         """
-        loop = self._loop
-        if isinstance(loop, str) or isinstance(loop.paths, str) or self._is_restricted:
-            return None
-        if not loop.paths.are_independent:
+        loop, paths = self._loop, self._paths
+        if not isinstance(loop, OneLoop) or isinstance(paths, str) or self._is_restricted or not paths.are_independent:
             return None
         if grows_with(loop.text.program.core.source, loop.text.number):
             return None  # The inputs of the least number have fewer values than those of others.
         first = self.question_for(self.least).constant(None)
         if self.least != loop.low or first.refuted_below is None:
             return None
-        rates = {rate: rate_of_mark(loop.text.rates, rate) for path in loop.paths.all for _, rate in path.drawn}
+        rates = {rate: rate_of_mark(loop.text.rates, rate) for path in paths.all for _, rate in path.drawn}
         if not rates:
             return None
         count = ONE
@@ -360,8 +350,7 @@ class EveryNumber:
             single = self._within.distance is Distance.HAMMING and self._within.radius == 1
             known = first.exact and (single or self._within.distance is Distance.LINF)
         else:
-            assert loop.single is not None, "paths are those of a loop"
-            each = self._attained_for_all_rates(loop.single.instance(loop.low)[0], rates) * count
+            each = self._attained_for_all_rates(loop.instance(loop.low)[0], rates) * count
             known = False
         exact = LoopCost.greatest([each], self.least, _OF_ONE)
         return exact if known or (cost is not None and cost.bounds == exact.bounds) else None
@@ -421,82 +410,75 @@ class EveryNumber:
 
     @property
     def _goes_on(self) -> bool:
-        return not isinstance(self._loop, str) and self._loop.goes_on and not self._is_restricted
+        """Whether a claim that is refuted for some number of queries is refuted for every greater one.
+
+        It is if rates are constant and, in a loop, each output belongs to one query: the outputs of the first queries
+        have the same law for all numbers. It is if a selection is from real queries: the values of added ones may be as
+        small as desired.
+        """
+        loop = self._loop
+        if isinstance(loop, str) or loop.text.rates is not None or self._is_restricted:
+            return False
+        return loop.is_real if isinstance(loop, _Selection) else loop.repeats_outputs
 
     @cached_property
-    def cost(self) -> tuple[LoopCost | None, str | None]:
-        """(A bound of the loss as a function of m, None), or (None, the reason why none is known)."""
-        cost, reason = self._cost_of_shifts
-        if cost is None and (of_one := self._of_one_iteration(None)) is not None:
-            return of_one, None
-        return cost, reason
+    def cost(self) -> LoopCost | str:
+        """A bound of the loss as a function of m, or the reason why none is known."""
+        cost = self._cost_of_shifts
+        of_one = self._of_one_iteration(None) if isinstance(cost, str) else None
+        return cost if of_one is None else of_one
 
     @cached_property
-    def _cost_of_shifts(self) -> tuple[LoopCost | None, str | None]:
-        """(An upper bound of the loss for every m, None), or (None, the reason why no bound is known).
+    def _cost_of_shifts(self) -> LoopCost | str:
+        """An upper bound of the loss for every m, or the reason why no bound is known.
 
         The bound is the cost of shifting the noises so that they make up for the move of the inputs.
         """
         loop = self._loop
         if isinstance(loop, str):
-            return None, loop
-        best: tuple[LoopCost | None, str | None] | None = None
-        for moves in self._moves:
-            found = self._cost_of_moves(loop, moves)
-            known = None if best is None else best[0]
-            if best is None or (
-                found[0] is not None and (known is None or _is_less(found[0].supremum, known.supremum))
-            ):
-                best = found
-        assert best is not None, "at least one choice of moves is tried"
+            return loop
+        best, *others = [self._cost_of_moves(loop, moves) for moves in self._moves]
+        for found in others:
+            if isinstance(best, str) or (isinstance(found, LoopCost) and found.is_less_than(best)):
+                best = found if isinstance(found, LoopCost) else best
         return best
 
-    def _cost_of_moves(self, loop: _Loop, moves: Neighborhood) -> tuple[LoopCost | None, str | None]:
-        """Return (an upper bound of the loss for every m, None), or (None, the reason why no bound is known).
+    def _cost_of_moves(self, loop: OneLoop | _Selection, moves: Neighborhood) -> LoopCost | str:
+        """Return an upper bound of the loss of `loop` for every m, or the reason why no bound is known.
 
         The bound is the cost of shifting noises so that they make up for the move between inputs adjacent by `moves`.
-        `loop` is the program as one loop.
         """
         if moves.distance is Distance.HAMMING:
-            return None, GROWS
+            return GROWS
+        rates = loop.text.rates
         try:
-            if loop.text.rates is not None:
-                loop.text.rates.require_positive(self.least, self.parameter)
-            if loop.selection is not None:
-                return self._cost_of_selection(loop.text, loop.selection, moves), None
-            if isinstance(loop.paths, str):
-                return None, loop.paths
-            of_one = extremum_cost(loop.paths, loop.text.rates, moves, self.least)
-            cost = loop_cost(loop.paths, loop.text.rates, moves, self.least, self.program.limits)
-            if of_one is not None and (cost is None or _is_less(of_one.supremum, cost.supremum)):
-                cost = of_one
-        except NotUniform as refused:
-            return None, refused.reason
-        except Undecided as undecided:
-            return None, undecided.reason
-        return cost, None if cost is not None else _NO_SHIFT
-
-    def _cost_of_selection(self, text: LoopText, selection: SelectionLoop, moves: Neighborhood) -> LoopCost:
-        """Return an upper bound of the loss for every m, of a program `text` that is a `selection` of an index.
-
-        Inputs are adjacent by `moves`. The bound is the cost of shifting the noise of the selected value by as much as
-        two queries can approach each other. After this shift, the same value is still the greatest.
-        """
-        drawn = selection.drawn(text.instance(self.least + 2).core)
-        if min(selection.scales) < 0 and not all(law.symmetric for law, _ in drawn):
-            raise NotUniform("the program selects the least value with noise that is not symmetric")
-        costs = [shift_cost(law, text.rates, rate) for law, rate in drawn]
-        one, other = map(abs, selection.scales)
-        box = moves.distance is Distance.LINF
-        # Compare the first value with the others, another value with the first, and two others.
-        apart = [
-            (own, (mine + theirs if box else max(mine, theirs)) * moves.radius)
-            for own, mine, theirs in ((costs[0], one, other), (costs[1], other, one), (costs[1], other, other))
-        ]
-        return LoopCost.greatest((cost * RationalFunction.constant(far) for cost, far in apart), self.least)
+            if rates is not None:
+                rates.require_positive(self.least, self.parameter)
+            if isinstance(loop, _Selection):
+                return loop.cost(moves, self.least)
+            if isinstance(self._paths, str):
+                return self._paths
+            of_one = extremum_cost(self._paths, rates, moves, self.least)
+            cost = loop_cost(self._paths, rates, moves, self.least, self.program.limits)
+        except (NotUniform, Undecided) as refused:
+            return refused.reason
+        if of_one is not None and (cost is None or of_one.is_less_than(cost)):
+            cost = of_one
+        return cost or _NO_SHIFT
 
     @cached_property
-    def _loop(self) -> _Loop | str:
+    def _paths(self) -> LoopPaths | str:
+        """All paths through an iteration of the loop, or the reason why not all of them are known."""
+        if not isinstance(self._loop, OneLoop):
+            return ""
+        try:
+            return self._loop.paths()
+        except (NotUniform, Undecided) as refused:
+            return refused.reason
+
+    @cached_property
+    def _loop(self) -> OneLoop | _Selection | str:
+        """The program as one loop over its queries or as one selection, or the reason why it is neither."""
         own: LoopText | None = None
         for slot in self.program.core.input_slots:
             if slot.type is BaseType.INT:
@@ -510,9 +492,7 @@ class EveryNumber:
             tree = of_open_inputs(own.tree, self._at_all_inputs)
             text, real = own.with_tree(tree).read(), tree == given.tree
             chosen = _selection(text)
-            if chosen is not None:
-                return _Loop.selecting(text, chosen, real=real)
-            return _Loop.uniform(text, OneLoop.read(text))
+            return OneLoop.read(text) if chosen is None else _Selection(text, chosen, real)
         except NotUniform as refused:
             return refused.reason if own is None else own.explained(refused).reason
         except Undecided as undecided:
@@ -621,7 +601,3 @@ def check_privacy_for_all(
     engine = Engine(program.measurer, program.limits)
     question = EveryNumber(program, parameter, least, adjacent, engine, None)
     return question.decide(read_claim(program, budget, None, None))
-
-
-def _is_less(one: Fraction | None, other: Fraction | None) -> bool:
-    return one is not None and (other is None or one < other)

@@ -56,7 +56,7 @@ from math import gcd, lcm
 
 from dipc.algebra.graph import strongly_connected
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
-from dipc.chain.state import Affine, Constraint, State
+from dipc.chain.state import Affine, State
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, Terms, sorted_terms
 from dipc.linear.program import Infeasible, Least, cells, corners, is_bounded_on, minimum, solution
@@ -113,16 +113,19 @@ class Change:
 #: The conditions on the inputs of an iteration in a cell.
 Cell = tuple[Halfspace, ...]
 
+#: The finite outputs of an iteration, or of the exit, which a shift does not change.
+_Answers = tuple[tuple[int, object], ...]
+
 
 @frozen
 class LoopPath:
     """A path through one iteration to the head with index `goal`, or from the loop to the exit (`goal` None).
 
-    `slacks` are the changes that may not be negative, `outputs` those that must be 0. `alive` is the number of noises
-    drawn before the path and compared later. `drawn` has the laws and rates of the noises drawn on the path, and
-    `means` the changes of their means. `carried` has the indices of the noises that are compared after the goal, drawn
-    before the path or on it. `is_iteration` is True if the path belongs to an iteration, and False before and after the
-    loop.
+    `slacks` are the changes that may not be negative, `outputs` those that must be 0, and `answers` the outputs that
+    the path sets. `alive` is the number of noises drawn before the path and compared later. `drawn` has the laws and
+    rates of the noises drawn on the path, and `means` the changes of their means. `carried` has the indices of the
+    noises that are compared after the goal, drawn before the path or on it. `is_iteration` is True if the path belongs
+    to an iteration, and False before and after the loop.
 
     `own` are the slots of the iteration's inputs on which the path depends. If inputs are compared without noise,
     `cells` are two sets of these inputs. The path is then taken at inputs in the first set, and the matching path, into
@@ -131,6 +134,7 @@ class LoopPath:
 
     slacks: tuple[Change, ...]
     outputs: tuple[Change, ...]
+    answers: _Answers
     alive: int
     drawn: tuple[tuple[Law, Fraction], ...]
     means: tuple[Change, ...]
@@ -205,6 +209,12 @@ class OneLoop:
         return OneLoop(single, *uniform_loop(single.tree, single.number, privacy=True))
 
     @property
+    def repeats_outputs(self) -> bool:
+        """True if each output belongs to one query."""
+        outputs = [d for d in self.text.tree.declarations if isinstance(d, ast.VariableDecl)]
+        return {each.name for d in outputs if d.role is ast.Role.OUTPUT for each in d.declarators} <= self.arrays
+
+    @property
     def low(self) -> int:
         """The first index of the loop."""
         assert isinstance(self.loop.low, ast.Number), "a uniform loop begins at a given index"
@@ -227,22 +237,6 @@ class OneLoop:
             return PathRuns(*self.instance(self.low - 1 + count)).paths()
 
         return with_enough_iterations(explored, self.text.program.limits.iterations)[0]
-
-
-#: The finite outputs of an iteration, or of the exit, which a shift does not change.
-_Answers = tuple[tuple[int, object], ...]
-
-
-@frozen
-class _Run:
-    """One run through an iteration, at inputs that satisfy `guards`.
-
-    `answers` has the outputs that the run sets. `path` has the data of the run that a shift of its noises depends on.
-    """
-
-    guards: tuple[Constraint, ...]
-    answers: _Answers
-    path: LoopPath
 
 
 class PathRuns(LoopRuns[State, LoopPath]):
@@ -287,36 +281,31 @@ class PathRuns(LoopRuns[State, LoopPath]):
 
         The paths begin in `iteration`, None before the loop, and the goal is the head of iteration `following`.
         """
-        runs = [
-            self._run(start, end, following, iteration) for end in self._runs(self._own.flow, stripped(start), goal)
-        ]
-        guards = tuple(dict.fromkeys(item for run in runs for item in run.guards))
+        ends = list(self._runs(self._own.flow, stripped(start), goal))
+        paths = [self._path(start, end, following, iteration) for end in ends]
+        guards = tuple(dict.fromkeys(item for end in ends for item in end.guards.items))
         if not guards:
-            yield from (run.path for run in runs)
+            yield from paths
             return
         slots = {slot for item in guards for slot, _ in item.form.inputs}
         if any(self._array_of(slot) is None for slot in slots):
             raise NotUniform("inputs that all iterations share are compared without noise")
         if self._has_choices:
             raise NotUniform("inputs are compared without noise in a program with choices")
-        own = tuple(
-            sorted({slot for run in runs for slot in run.path.own} | {self._coordinate(slot) for slot in slots})
-        )
+        own = tuple(sorted({slot for path in paths for slot in path.own} | {self._coordinate(slot) for slot in slots}))
         halves = [replace(item.guard, coefficients=self._of_inputs(item.form.inputs, iteration)) for item in guards]
         place = {item: position for position, item in enumerate(guards)}
+        needed = [{place[item] for item in end.guards.items} for end in ends]
         for (one, ours), (two, theirs) in product(cells(halves, self._limits.cells), repeat=2):
-            beside = _matches(
-                *(
-                    [run for run in runs if holding.issuperset(place[item] for item in run.guards)]
-                    for holding in (ours, theirs)
-                )
+            matched = _matches(
+                *([path for path, own in zip(paths, needed, strict=True) if own <= held] for held in (ours, theirs))
             )
-            if beside is None:
+            if matched is None:
                 self._unmatched[own, (one, two)] = None
             else:
-                yield from (replace(path, own=own, cells=(one, two)) for path in beside)
+                yield from (replace(path, own=own, cells=(one, two)) for path in matched)
 
-    def _run(self, start: State, state: State, following: int, iteration: int | None) -> _Run:
+    def _path(self, start: State, state: State, following: int, iteration: int | None) -> LoopPath:
         alive = alive_noises(self._own, start)
         known = {noise.id for noise in start.noises}
         drawn = [noise for noise in state.noises if noise.id not in known]
@@ -340,6 +329,7 @@ class PathRuns(LoopRuns[State, LoopPath]):
         path = LoopPath(
             tuple(change(item.form) for item in state.constraints.items),
             tuple(outputs),
+            tuple(answers),
             len(alive),
             tuple((noise.law, noise.rate) for noise in drawn),
             tuple(change(noise.mean) for noise in drawn),
@@ -349,7 +339,7 @@ class PathRuns(LoopRuns[State, LoopPath]):
             (),
         )
         own = {slot for each in path.changes for slot in each.inputs if self._array_of(slot) is not None}
-        return _Run(state.guards.items, tuple(answers), replace(path, own=tuple(sorted(own))))
+        return replace(path, own=tuple(sorted(own)))
 
     def _of_inputs(self, terms: Terms, iteration: int | None) -> Terms:
         if any(self._array_of(slot) is not None and not self._is_at(slot, iteration) for slot, _ in terms):
@@ -361,11 +351,11 @@ class PathRuns(LoopRuns[State, LoopPath]):
         return slot if array is None else self._firsts[array]
 
 
-def _matches(ours: Sequence[_Run], theirs: Sequence[_Run]) -> list[LoopPath] | None:
+def _matches(ours: Sequence[LoopPath], theirs: Sequence[LoopPath]) -> list[LoopPath] | None:
     left = list(theirs)
     result = []
-    for run in ours:
-        partner = next(((other, path) for other in left if (path := _match(run, other)) is not None), None)
+    for one in ours:
+        partner = next(((other, path) for other in left if (path := _match(one, other)) is not None), None)
         if partner is None:
             return None
         left.remove(partner[0])
@@ -373,17 +363,12 @@ def _matches(ours: Sequence[_Run], theirs: Sequence[_Run]) -> list[LoopPath] | N
     return result
 
 
-def _match(one: _Run, two: _Run) -> LoopPath | None:
-    here, there = one.path, two.path
-    if (one.answers, here.alive, here.drawn, here.goal, here.carried) != (
-        two.answers,
-        there.alive,
-        there.drawn,
-        there.goal,
-        there.carried,
-    ):
-        return None
-    if [change.noises for change in here.outputs] != [change.noises for change in there.outputs]:
+def _match(here: LoopPath, there: LoopPath) -> LoopPath | None:
+    alike = [
+        (each.answers, each.alive, each.drawn, each.goal, each.carried, [change.noises for change in each.outputs])
+        for each in (here, there)
+    ]
+    if alike[0] != alike[1]:
         return None
     slacks = []
     for wanted in there.slacks:
@@ -516,6 +501,11 @@ class LoopCost:
             most = max(most, self.value_at(number) if alone is None else min(alone, self.value_at(number)))
         return max(most, end)
 
+    def is_less_than(self, other: LoopCost) -> bool:
+        """Return True if this bound for all m together is less than the bound `other`."""
+        own, given = self.supremum, other.supremum
+        return own is not None and (given is None or own < given)
+
     @property
     def is_constant(self) -> bool:
         """True if the bound is the same for every m."""
@@ -560,7 +550,7 @@ def loop_cost(
     """
     if not all(isinstance(solution(_pairs(own, cells, within)), Infeasible) for own, cells in paths.unmatched):
         raise NotUniform("inputs are compared without noise, and no shift leads from one outcome to the other")
-    units = _Units.from_paths(paths, rates)
+    units = _units(paths, rates)
     outlines = [
         outline
         for shared, spent in _shared_moves(paths.inputs, within)
@@ -891,35 +881,23 @@ def shift_cost(law: Law, rates: Rates | None, rate: Fraction) -> RationalFunctio
     return rate_of_mark(rates, rate) * RationalFunction.constant(law.shift_cost(_ONE))
 
 
-@frozen
-class _Units:
-    """Functions of m such that the cost of shifting any noise is a multiple of one of them.
+#: For the law and the rate of a noise: a function of m, and the multiple of it that a shift of the noise by 1 costs.
+_Units = Mapping[tuple[Law, Fraction], tuple[RationalFunction, Fraction]]
 
-    `functions` lists them. `of_drawn` maps the law and the rate of a noise to (the index of its function, the multiple
-    of it that a shift by 1 costs).
-    """
 
-    functions: tuple[RationalFunction, ...]
-    of_drawn: Mapping[tuple[Law, Fraction], tuple[int, Fraction]]
-
-    @staticmethod
-    def from_paths(paths: LoopPaths, rates: Rates | None) -> _Units:
-        functions: list[RationalFunction] = []
-        places: dict[tuple[Law, Fraction], tuple[int, Fraction]] = {}
-        drawn = {each for path in paths.all for each in path.drawn}
-        for law, mark in sorted(drawn, key=lambda each: (each[1], each[0].keyword)):
-            ratio = shift_cost(law, rates, mark)
-            unit = ONE if ratio.constant_value() is not None else ratio
-            multiples = [(ratio / function).constant_value() for function in functions]
-            place = next(
-                (position for position, multiple in enumerate(multiples) if multiple is not None), len(functions)
-            )
-            if place == len(functions):
-                functions.append(unit)
-            multiple = (ratio / functions[place]).constant_value()
-            assert multiple is not None, "one form is a multiple of the other"
-            places[law, mark] = place, multiple
-        return _Units(tuple(functions), places)
+def _units(paths: LoopPaths, rates: Rates | None) -> _Units:
+    """Return units of the costs of all noises of `paths`; of two different units, none is a multiple of the other."""
+    units: dict[tuple[Law, Fraction], tuple[RationalFunction, Fraction]] = {}
+    drawn = {each for path in paths.all for each in path.drawn}
+    for law, mark in sorted(drawn, key=lambda each: (each[1], each[0].keyword)):
+        ratio = shift_cost(law, rates, mark)
+        new = ONE if ratio.constant_value() is not None else ratio
+        for unit in (*dict.fromkeys(unit for unit, _ in units.values()), new):
+            multiple = (ratio / unit).constant_value()
+            if multiple is not None:
+                units[law, mark] = unit, multiple
+                break
+    return units
 
 
 @dataclass(slots=True)
@@ -927,7 +905,8 @@ class _Plan:
     """A linear program whose solutions are shifts of noises that bound the loss.
 
     `units` has the functions of m in which costs are measured, and `low` is the loop's first index. `system` has the
-    inequalities between unknowns. `unknowns` maps a description of each unknown, a word with indices, to its number.
+    inequalities between unknowns. `unknowns` maps a description of each unknown, such as a word with indices, to its
+    number.
     """
 
     units: _Units
@@ -940,15 +919,14 @@ class _Plan:
 
         The shifts are those whose bound is least at m = `number`. Raises NotConfirmed.
         """
-        units = range(len(self.units.functions))
-        for unit in units:
+        for unit in self._functions:
             self._require({self._unknown("slope", unit): _ONE})
         for position, step in enumerate(steps):
             self._add(position, step)
         count = Fraction(number - self.low + 1)
         most = {
-            self._unknown(name, unit): factor * self.units.functions[unit].value_at(number)
-            for unit in units
+            self._unknown(name, unit): factor * unit.value_at(number)
+            for unit in self._functions
             for name, factor in (("base", _ONE), ("slope", count))
         }
         least = minimum(Halfspace(sorted_terms(most), _ZERO), self.system, self.unknowns.values())
@@ -956,12 +934,16 @@ class _Plan:
             return None
         iterations = RationalFunction.number() + RationalFunction.constant(1 - self.low)
         total = RationalFunction.constant(0)
-        for unit, function in enumerate(self.units.functions):
+        for unit in self._functions:
             base, slope = (
                 RationalFunction.constant(least.point[self._unknown(name, unit)]) for name in ("base", "slope")
             )
-            total = total + function * (base + iterations * slope)
+            total = total + unit * (base + iterations * slope)
         return total
+
+    @property
+    def _functions(self) -> dict[RationalFunction, None]:
+        return dict.fromkeys(unit for unit, _ in self.units.values())
 
     def _add(self, position: int, step: _Step) -> None:
         alive = [self._unknown("alive", step.start, place) for place in range(step.path.alive)]
@@ -971,14 +953,14 @@ class _Plan:
             self._require(_shifted(change, shifts), change.contribution(step.move))
         for change in step.path.outputs:
             self._require_zero(_shifted(change, shifts), change.contribution(step.move))
-        costs: list[dict[int, Fraction]] = [{} for _ in self.units.functions]
+        costs: dict[RationalFunction, dict[int, Fraction]] = {unit: {} for unit in self._functions}
         for shift, (law, rate), mean in zip(drawn, step.path.drawn, step.path.means, strict=True):
-            unit, multiple = self.units.of_drawn[law, rate]
+            unit, multiple = self.units[law, rate]
             size, moved = self._unknown("size", shift), mean.contribution(step.move)
             self._require({size: _ONE, shift: -_ONE}, moved)
             self._require({shift: _ONE} if law.least is not None else {size: _ONE, shift: _ONE}, -moved)
             costs[unit][size] = costs[unit].get(size, _ZERO) - multiple
-        for unit, cost in enumerate(costs):
+        for unit, cost in costs.items():
             if step.start.head is not None:
                 cost[self._unknown("potential", unit, step.start)] = -_ONE
             if step.path.is_iteration:
