@@ -27,11 +27,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from math import floor
 
 from dipc.frozen import frozen
-from dipc.program.clipped import without_accuracy
+from dipc.program.clipped import EVERYTHING, Extent, without_accuracy
 from dipc.program.metric import Norm
 from dipc.program.program import Program
 from dipc.questions.every_number.bounded_queries import without_requires
@@ -224,10 +224,9 @@ class _Reduction:
                 constant = self.original.core.constants.get(name)
                 return constant is not None and constant.denominator == 1
             case ast.Element(name=name):
-                type_ = self.types[name]
-                values = type_.values if isinstance(type_, DomType) else ()
-                whole = all(isinstance(value, Fraction) and value.denominator == 1 for value in values)
-                return type_ in (BaseType.INT, BaseType.BOOL) or (bool(values) and whole)
+                values = self._values(name)
+                whole = values is not None and all(value.denominator == 1 for value in values)
+                return whole or self.types[name] is BaseType.INT
             case ast.Compare():
                 return True
             case ast.Unary(op=UnaryOp.NEGATE, operand=operand):
@@ -279,8 +278,7 @@ class _Reduction:
         """
         function, body = total.written.function, total.written.body
         counts = function == "count"
-        ends, slope = (_ZERO, _ONE) if counts else self._range(body), None if counts else self._slope(body)
-        width = None if ends is None else ends[1] - ends[0]
+        width, slope = (_ONE, None) if counts else (self._extent(body).width, self._slope(body))
         adds = function in ("sum", "count")
         limits: list[Fraction] = []
         match within.distance:
@@ -298,61 +296,53 @@ class _Reduction:
                     limits.append(slope * within.radius)
         return min(limits, default=_ZERO) or None
 
+    def _values(self, name: str) -> list[Fraction] | None:
+        """Return the values of an element of the array `name`, the least first; None unless they are listed numbers.
+
+        Truth values count as 0 and 1.
+        """
+        type_ = self.types[name]
+        if type_ is BaseType.BOOL:
+            return [_ZERO, _ONE]
+        values = type_.values if isinstance(type_, DomType) else ()
+        numbers = sorted(value for value in values if isinstance(value, Fraction))
+        return numbers if numbers and len(numbers) == len(values) else None
+
     def _least_move(self, total: Total) -> Fraction | None:
         moves: list[Fraction] = []
         for name in total.arrays:
-            type_ = self.types[name]
-            if type_ is BaseType.REAL:
+            values = [_ZERO, _ONE] if self.types[name] is BaseType.INT else self._values(name)
+            if values is None:
                 return None
-            if isinstance(type_, DomType):
-                values = sorted(value for value in type_.values if isinstance(value, Fraction))
-                if len(values) < len(type_.values):
-                    return None
-                moves += [high - low for low, high in pairwise(values)]
-            else:
-                moves.append(_ONE)
+            moves += [high - low for low, high in pairwise(values)]
         return min(moves, default=None)
 
-    def _range(self, tree: ast.Expr) -> tuple[Fraction, Fraction] | None:
-        """Return (least value, greatest value) of `tree`, an expression in queries; None if it has no known bounds."""
+    def _extent(self, tree: ast.Expr) -> Extent:
+        """Return an interval that contains all values of `tree`, an expression in queries."""
         match tree:
             case ast.Number(value=value):
-                return value, value
+                return Extent(value, value)
             case ast.Name(name=name) if name in self.constants:
-                return self.constants[name], self.constants[name]
-            case ast.Element(name=name):
-                type_ = self.types[name]
-                if type_ is BaseType.BOOL:
-                    return _ZERO, _ONE
-                values = type_.values if isinstance(type_, DomType) else ()
-                numbers = [value for value in values if isinstance(value, Fraction)]
-                return (min(numbers), max(numbers)) if numbers and len(numbers) == len(values) else None
+                return Extent(self.constants[name], self.constants[name])
+            case ast.Element(name=name) if (values := self._values(name)) is not None:
+                return Extent(values[0], values[-1])
             case ast.Compare():
-                return _ZERO, _ONE
+                return Extent(_ZERO, _ONE)
             case ast.Unary(op=UnaryOp.NEGATE, operand=operand):
-                inner = self._range(operand)
-                return None if inner is None else (-inner[1], -inner[0])
-            case ast.Binary(op=op, left=left, right=right):
-                one, two = self._range(left), self._range(right)
-                if one is None or two is None or op not in ast.ARITHMETIC:
-                    return None
-                if op is BinaryOp.DIVIDE and (two[0] != two[1] or not two[0]):
-                    return None
-                ends = [Fraction(ast.ARITHMETIC[op](a, b)) for a in one for b in two]
-                return min(ends), max(ends)
-            case ast.Call(function="min" | "max"):
-                low, high = self._ends(tree)
-                return None if low is None or high is None else (low, high)
-        return None
-
-    def _ends(self, tree: ast.Expr) -> tuple[Fraction | None, Fraction | None]:
-        """Return (least value, greatest value) of `tree`; an entry is None if it is infinite or not known."""
-        match tree:
+                inner = self._extent(operand)
+                return Extent(*(None if end is None else -end for end in (inner.high, inner.low)))
+            case ast.Binary(op=op, left=left, right=right) if op in ast.ARITHMETIC:
+                one, two = self._extent(left), self._extent(right)
+                if op is BinaryOp.DIVIDE and (two.width != 0 or not two.low):
+                    return EVERYTHING
+                pairs = product((one.low, one.high), (two.low, two.high))
+                ends = [Fraction(ast.ARITHMETIC[op](a, b)) for a, b in pairs if a is not None and b is not None]
+                return Extent(min(ends), max(ends)) if len(ends) == 4 else EVERYTHING
             case ast.Call(function="min" | "max" as function, arguments=arguments):
-                pairs = [self._ends(each) for each in arguments]
-                lows, highs = [low for low, _ in pairs], [high for _, high in pairs]
-                return _least_end(function, lows, low=True), _least_end(function, highs, low=False)
-        return self._range(tree) or (None, None)
+                extents = [self._extent(each) for each in arguments]
+                lows, highs = [each.low for each in extents], [each.high for each in extents]
+                return Extent(_least_end(function, lows, low=True), _least_end(function, highs, low=False))
+        return EVERYTHING
 
     def _slope(self, tree: ast.Expr) -> Fraction | None:
         """Return a number c such that `tree` changes by at most c·d if each query changes by at most d, or None.
@@ -367,8 +357,7 @@ class _Reduction:
             case ast.Element(name=name):
                 type_ = self.types[name]
                 # A step of a truth value has the length 1, like its step as a number.
-                is_number = type_ in (BaseType.REAL, BaseType.INT) or self._range(tree) is not None
-                return _ONE if is_number else None
+                return _ONE if type_ in (BaseType.REAL, BaseType.INT) or self._values(name) is not None else None
             case ast.Unary(op=UnaryOp.NEGATE, operand=operand):
                 return self._slope(operand)
             case ast.Binary(op=BinaryOp.ADD | BinaryOp.SUBTRACT, left=left, right=right):
@@ -376,19 +365,23 @@ class _Reduction:
                 return None if one is None or two is None else one + two
             case ast.Binary(op=BinaryOp.MULTIPLY, left=left, right=right):
                 for factor, other in ((left, right), (right, left)):
-                    number, inner = self._range(factor), self._slope(other)
-                    if number is not None and number[0] == number[1] and inner is not None:
-                        return abs(number[0]) * inner
+                    number, inner = self._number(factor), self._slope(other)
+                    if number is not None and inner is not None:
+                        return abs(number) * inner
             case ast.Binary(op=BinaryOp.DIVIDE, left=left, right=right):
-                number, inner = self._range(right), self._slope(left)
-                if number is not None and number[0] == number[1] != 0 and inner is not None:
-                    return inner / abs(number[0])
+                number, inner = self._number(right), self._slope(left)
+                if number and inner is not None:
+                    return inner / abs(number)
             case ast.Call(function="min" | "max" | "abs", arguments=arguments):
                 # A step of several queries of one index changes the arguments by at most the greatest of their slopes.
                 slopes = [self._slope(each) for each in arguments]
                 known = [each for each in slopes if each is not None]
                 return max(known, default=_ZERO) if len(known) == len(slopes) else None
         return None
+
+    def _number(self, tree: ast.Expr) -> Fraction | None:
+        extent = self._extent(tree)
+        return extent.low if extent.low == extent.high else None
 
 
 def _mentions(tree: object, names: frozenset[str]) -> bool:
