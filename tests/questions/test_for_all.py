@@ -17,7 +17,6 @@ from dipc.decide.obligation import Verdict
 from dipc.questions.every_number import all_numbers
 from dipc.questions.every_number.in_number import ONE, InNumber, RationalFunction, Summands, constant, polynomial
 from dipc.questions.every_number.loop_runs import Automaton
-from dipc.questions.every_number.normal_form import indices_to_the_end
 from dipc.questions.every_number.uniform import NotUniform, QueryNumber, uniform
 from dipc.questions.every_number.union_bound import UnionBound, Unit, sums, union_of
 from dipc.questions.question import ForAll, check_for_all
@@ -782,16 +781,17 @@ def test_queries_from_0_are_those_from_1(source: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    ("old", "new", "reason"),
     [
-        ("{0..m - 1}", "{0..m - 2}"),  # not all indices are among its values
-        ("q[0..m - 1]", "q[0..m]"),  # it ends elsewhere
-        ("out <- i", "out <- 0 + i"),  # a value is made of an index
+        ("{0..m - 1}", "{0..m}", "`i` is used other than as an index"),  # more values than indices
+        ("q[0..m - 1]", "q[0..m]", "goes up to something other than `m` itself"),  # it ends elsewhere
+        ("out <- i", "out <- 0 + i", "`i` is used other than as an index"),  # a value is made of an index
     ],
 )
-def test_indices_that_are_not_counted_anew(old: str, new: str) -> None:
-    tree = parse(SourceText("p", changed(from_zero(NOISY_MAX), (old, new))))
-    assert indices_to_the_end(tree, QueryNumber("m")) is tree
+def test_queries_from_0_with_other_ends_are_not_covered(old: str, new: str, reason: str) -> None:
+    source = changed(from_zero(NOISY_MAX), (old, new))
+    with pytest.raises(NotUniform, match=reason):
+        union_of(dipc.load(source, m=3), "m", OPEN)
 
 
 @pytest.mark.parametrize(

@@ -235,7 +235,7 @@ def test_one_loop_of_random_programs_has_the_same_law(seed: int) -> None:
 
 def test_parts_have_the_law_of_their_outputs() -> None:
     tree = parse(SourceText("p", MAXIMUM_FIRST))
-    found = separate_parts(tree, "m")
+    found = separate_parts(tree, QueryNumber("m"))
     assert found is not None
     program = dipc.load(MAXIMUM_FIRST)
     for part in found:

@@ -30,7 +30,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import assert_never
 
-from dipc.questions.every_number.uniform import NotUniform, declared_domain
+from dipc.questions.every_number.uniform import NotUniform, declared_domain, last_offset
 from dipc.text import ast
 from dipc.text.ast import is_name, mentions, occurrences, walk
 
@@ -50,17 +50,6 @@ def with_index_answers(tree: ast.ProgramTree, parameter: str) -> tuple[ast.Progr
         except NotUniform as reason:
             refused[name] = reason.reason
     return tree, refused
-
-
-def last_offset(last: object, parameter: str) -> int | None:
-    """Return the integer c if the expression `last` is `parameter` + c, else None."""
-    match last:
-        case ast.Name(name=name) if name == parameter:
-            return 0
-        case ast.Binary(op=op, left=ast.Name(name=name), right=ast.Number(value=value)) if name == parameter:
-            sign = {ast.BinaryOp.ADD: 1, ast.BinaryOp.SUBTRACT: -1}.get(op, 0)
-            return sign * int(value) if sign and value.denominator == 1 else None
-    return None
 
 
 def _candidates(tree: ast.ProgramTree, parameter: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import ClassVar, Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from dipc.algebra.limits import LimitReached
 from dipc.chain.event import GAMMA
@@ -45,13 +45,12 @@ from dipc.measure.event import Event, Noise
 from dipc.program.ideal import Ideal, Region
 from dipc.program.program import Program
 from dipc.questions.every_number.bounded_queries import gaps
-from dipc.questions.every_number.uniform import NotUniform, UniformLoops
+from dipc.questions.every_number.uniform import NotUniform, UniformLoop, UniformLoops
 from dipc.rules.facets import FacetMetric, facets
 from dipc.rules.goal import slack_bound
 from dipc.rules.halfspaces import best_bound, single_bound
 from dipc.rules.input_classes import combinations_of
 from dipc.rules.rule import Requirement
-from dipc.text import ast
 from dipc.text.ast import BaseType
 from dipc.text.core import Value
 from dipc.text.diagnostic import Span
@@ -80,14 +79,9 @@ class LoopSide:
         return self.flow.landing[self.start + iteration * self.width]
 
 
-class Step(Protocol):
-    """A step from one head of the loop to the head with index `goal`, or to the exit (if `goal` is None)."""
-
-    @property
-    def goal(self) -> int | None: ...
-
-
-S = TypeVar("S", bound=Step)
+#: A step from one head of the loop to another, or to the exit.
+S = TypeVar("S")
+#: A head of the loop with what a question needs to know about its runs.
 N = TypeVar("N")
 
 
@@ -116,19 +110,15 @@ class LoopRuns(Generic[N, S]):
 
     _keeps_means: ClassVar[bool] = True
 
-    def __init__(
-        self, program: Program, loop: ast.For, arrays: frozenset[str], count: int, finite: Mapping[int, Value]
-    ) -> None:
-        """Prepare the runs of `loop` in `program`, unrolled for `count` iterations.
+    def __init__(self, program: Program, shape: UniformLoop, finite: Mapping[int, Value]) -> None:
+        """Prepare the runs of the loop `shape` in `program`, which has a number for m.
 
-        `arrays` are the names of the arrays with an element for each iteration. `finite` has the values of the finite
-        inputs outside the loop. Raises NotUniform if the loop is not found in the instructions, LimitReached if the
-        finite inputs of an iteration have too many values.
+        `finite` has the values of the finite inputs outside the loop. Raises NotUniform if the loop is not found in the
+        instructions, LimitReached if the finite inputs of an iteration have too many values.
         """
-        assert isinstance(loop.low, ast.Number), "a uniform loop begins at a given index"
-        self.low = int(loop.low.value)
-        self._core, self._limits, self._arrays, self._count = program.core, program.limits, arrays, count
-        self._own = side_of(program.flow, loop.span, count, arrays)
+        self._core, self._limits, self._shape = program.core, program.limits, shape
+        self._count = count = int(program.core.constants[shape.parameter]) - shape.low + 1
+        self._own = side_of(program.flow, shape.loop.span, count, shape.arrays)
         others = [slot for slot in self._core.inputs if not self._core.slots[slot].is_symbolic]
         others = [slot for slot in others if slot not in finite]
         #: The values of the finite inputs of each iteration.
@@ -202,7 +192,7 @@ class LoopRuns(Generic[N, S]):
 
     def _array_of(self, slot: int) -> str | None:
         name, bracket, _ = self._core.slots[slot].name.partition("[")
-        return name if bracket and name in self._arrays else None
+        return name if bracket and name in self._shape.arrays else None
 
     def _is_at(self, slot: int, iteration: int | None) -> bool:
         """Return True if `slot` is an array element whose index is that of the given `iteration`, counted from 0.
@@ -210,7 +200,7 @@ class LoopRuns(Generic[N, S]):
         The iteration -1 means the index before the first one.
         """
         array = self._array_of(slot)
-        index = None if iteration is None else iteration + self.low
+        index = None if iteration is None else iteration + self._shape.first
         return array is not None and self._core.slots[slot].name == f"{array}[{index}]"
 
 
@@ -436,19 +426,18 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         core = ideal.program.core
         if any(slot.type is BaseType.INT for slot in core.input_slots):
             raise NotUniform("an input is an int")
-        count = int(core.constants[shape.parameter]) - shape.low + 1
-        super().__init__(ideal.program, shape.loop, shape.arrays, count, finite)
+        super().__init__(ideal.program, shape, finite)
         self._ideal = ideal
         #: Whether dd depends on finite outputs alone.
         self._is_finite = all(not slot.is_symbolic for slot in ideal.metric.decisive(core.output_slots))
         self._metric = metric
         self._distances = distances
-        self._other = side_of(ideal.flow, shape.ideal_loop.span, count, shape.arrays)
+        self._other = side_of(ideal.flow, shape.ideal_loop.span, self._count, shape.arrays)
         self._inputs = dict(zip(ideal.core.inputs, core.inputs, strict=True))
         self._outputs = list(zip(core.outputs, ideal.core.outputs, strict=True))
         arrays_out = [own for own, _ in self._outputs if self._array_of(own) is not None]
         self._bare = any(core.slots[own].initial is None for own in arrays_out)
-        if self._bare and not all(any(self._is_at(own, index) for index in range(count)) for own in arrays_out):
+        if self._bare and not all(any(self._is_at(own, index) for index in range(self._count)) for own in arrays_out):
             raise NotUniform(_BARE)
 
     # --- parts of a run -----------------------------------------------------------------------------------

@@ -1,13 +1,7 @@
-"""Programs with loops up to m in normal form, for all arguments about every m: indices from low to m, and one loop.
+"""Programs with loops up to m in normal form, for all arguments about every m: one loop, and rates without m.
 
-A program
-
-    q[0..m-1], for i in 0..m-1      is   q[1..m], for i in 1..m:
-
-an index only names an element. If all arrays and loops that depend on m end at m + c for one number c, indices are
-shifted so that they end at m; an output whose values are indices is shifted with them. Several loops, and parts that do
-not share variables, become one loop. Rates such as eps/(2*m) are replaced by marks, the same mark for equal rates: the
-program with marks has the same runs for every m, except for the rates.
+Several loops, and parts that do not share variables, become one loop. Rates such as eps/(2*m) are replaced by marks,
+the same mark for equal rates: the program with marks has the same runs for every m, except for the rates.
 
 **Several loops** over the same queries, one after the other, are a single loop:
 
@@ -52,7 +46,7 @@ from dipc.frozen import frozen
 from dipc.program.clipped import without_accuracy
 from dipc.program.program import Program
 from dipc.questions.every_number.in_number import ONE, InNumber, RationalFunction, constant, rate_of
-from dipc.questions.every_number.index_answers import last_offset, with_index_answers
+from dipc.questions.every_number.index_answers import with_index_answers
 from dipc.questions.every_number.loop_runs import TooFew
 from dipc.questions.every_number.selections import with_plain_selection
 from dipc.questions.every_number.uniform import (
@@ -60,6 +54,7 @@ from dipc.questions.every_number.uniform import (
     NotUniform,
     QueryNumber,
     SelectionLoop,
+    last_offset,
     parameter_arrays,
     selection_of,
     used_names,
@@ -268,10 +263,10 @@ def _renamed(block: Block, name: str, other: str) -> Block:
     return rewritten(block, lambda node: replace(node, name=other) if is_name(node, name) else None)
 
 
-def separate_parts(program: ast.ProgramTree, parameter: str) -> tuple[ast.ProgramTree, ast.ProgramTree] | None:
+def separate_parts(program: ast.ProgramTree, number: QueryNumber) -> tuple[ast.ProgramTree, ast.ProgramTree] | None:
     """Split `program` into two programs: one selects the query with the greatest or least value, one does all the rest.
 
-    The ideal is split in the same way. The selection is a loop up to the constant `parameter`. The result is None if
+    The ideal is split in the same way. The selection is a loop over the `number` of queries. The result is None if
     there is no such loop, or if it shares variables with other statements.
     """
     ideal = program.ideal
@@ -283,8 +278,8 @@ def separate_parts(program: ast.ProgramTree, parameter: str) -> tuple[ast.Progra
         if isinstance(declaration, ast.VariableDecl) and declaration.role is ast.Role.OUTPUT
         for declarator in declaration.declarators
     }
-    for answer, alone, rest in _selections(program.body, parameter, outputs):
-        for other, ideal_alone, ideal_rest in _selections(ideal.body, parameter, outputs):
+    for answer, alone, rest in _selections(program.body, number, outputs):
+        for other, ideal_alone, ideal_rest in _selections(ideal.body, number, outputs):
             if answer == other:
                 return (
                     _with_outputs(program, alone, ideal_alone, answer.__eq__),
@@ -293,18 +288,18 @@ def separate_parts(program: ast.ProgramTree, parameter: str) -> tuple[ast.Progra
     return None
 
 
-def _selections(body: Block, parameter: str, outputs: set[str]) -> Iterator[tuple[str, Block, Block]]:
+def _selections(body: Block, number: QueryNumber, outputs: set[str]) -> Iterator[tuple[str, Block, Block]]:
     """Yield (answer, its loop with the draw before it, all other statements) for each selection in `body`.
 
     A selection is a loop that finds the greatest or least query; the answer is the output that it sets to the query's
-    index. Indices end at the constant `parameter`. Selections that compare multiples of queries, that an `exit` may
+    index. `number` is the number of queries. Selections that compare multiples of queries, that an `exit` may
     skip, or that keep a noisy value in one of `outputs` are left out. No other statement may mention the answer or,
     after the selection, read a noisy value.
     """
     for position in range(len(body) - 1):
         before, alone, after = body[:position], body[position : position + 2], body[position + 2 :]
         try:
-            selection: SelectionLoop = selection_of(alone, parameter)
+            selection: SelectionLoop = selection_of(alone, number)
         except NotUniform:
             continue
         if (
@@ -342,7 +337,7 @@ T = TypeVar("T")
 
 @frozen
 class LoopText:
-    """A program in normal form: loops and arrays that depend on m end at m itself if possible, and no rate contains m.
+    """A program in normal form, in which no rate contains m.
 
     `program` is the given program, `number` its constant m, and `tree` its normal form. A rate that depends on m is
     replaced by a number, its mark; `rates` lists the rates by mark, and is None if no rate depends on m. `source` is
@@ -366,10 +361,10 @@ class LoopText:
         """
         core = program.core
         own = parse(core.source)
-        number = QueryNumber(parameter, computed_from(own.declarations, core.overrides, parameter))
+        others = computed_from(own.declarations, core.overrides, parameter)
         tree = with_plain_selection(without_accuracy(own) if privacy else own, parameter)
         tree, refused = with_index_answers(tree, parameter)
-        tree = indices_to_the_end(tree, number)
+        number = QueryNumber(parameter, others, _common_end(tree, parameter))
         result = marked(tree, number, constants_of(own, core, number))
         if result is None:
             return LoopText(program, number, tree, None, core.source if tree == own else None, refused)
@@ -401,10 +396,10 @@ class LoopText:
     def explained(self, refused: NotUniform) -> NotUniform:
         """Return `refused`, or a new error in its place that tells the reader what to write instead.
 
-        The new error is about an index that is used as a value, or about loops that do not end at m.
+        The new error is about an index that is used as a value, or about loops that do not end at the last index.
         """
         if not isinstance(refused, IndexIsAValue):
-            return _unmoved(self.tree, self.number) or refused
+            return self._other_indices() or refused
         if self.program.core.source.accepted is not None:
             return NotUniform(
                 "the index of the loop is used other than to name an element: return it at once, or the index of the "
@@ -420,6 +415,22 @@ class LoopText:
             refused.span,
         )
 
+    def _other_indices(self) -> NotUniform | None:
+        """Return the error that a loop uses elements at other indices than its own; None if no loop is known to.
+
+        Only loops with different ends are searched.
+        """
+        parameter, tree = self.number.parameter, self.tree
+        loops = [node for node in walk(tree.body) if isinstance(node, ast.For) and mentions(node.high, parameter)]
+        arrays = {
+            node.name for node in walk(tree) if isinstance(node, ast.Declarator) and mentions(node.high, parameter)
+        }
+        for loop in loops if not all(self.number.is_last(loop.high) for loop in loops) else ():
+            for node in walk(loop.body):
+                if isinstance(node, ast.Element) and node.name in arrays and not is_name(node.index, loop.variable):
+                    return NotUniform("the loop uses elements at other indices than its own", node.span)
+        return None
+
     def instance(self, number: int) -> Program:
         """Return the program with m set to `number`.
 
@@ -430,45 +441,6 @@ class LoopText:
             return self.program.with_constants({self.number.parameter: Fraction(number)}, self.source)
         except DiagnosticError:
             raise NotUniform(f"the program is not valid for {self.number.parameter} = {number}") from None
-
-
-def _unmoved(tree: ast.ProgramTree, number: QueryNumber) -> NotUniform | None:
-    """Return an error that says why the indices of `tree` cannot be shifted so that its loops end at m.
-
-    `number` is m. The result is None if every loop up to m + c has c = 0, or if no reason is found.
-    """
-    loops = [node for node in walk(tree.body) if isinstance(node, ast.For) and mentions(node.high, number.parameter)]
-    if all(is_name(loop.high, number.parameter) for loop in loops):
-        return None
-    arrays = {
-        node.name for node in walk(tree) if isinstance(node, ast.Declarator) and mentions(node.high, number.parameter)
-    }
-    for loop in loops:
-        others = [
-            node
-            for node in walk(loop.body)
-            if isinstance(node, ast.Element) and node.name in arrays and not is_name(node.index, loop.variable)
-        ]
-        if others:
-            return NotUniform("the loop uses elements at other indices than its own", others[0].span)
-        as_value = [node.value for node in walk(loop.body) if isinstance(node, ast.Assign)]
-        if any(is_name(value, loop.variable) for value in as_value):
-            reason = "the loop keeps its index, and goes on"
-            return NotUniform(f"{reason}: only the index of the greatest or least noisy value may be kept", loop.span)
-        if mentions(tree.body, loop.variable):
-            uses = [node for node in walk(loop.body) if is_name(node, loop.variable)]
-            indices = [node.index for node in walk(loop.body) if isinstance(node, ast.Element)]
-            values = [node for node in uses if all(node is not index for index in indices)]
-            if values:
-                return NotUniform("the loop uses its index other than to name an element", values[0].span)
-    outside = [
-        node
-        for statement in tree.body
-        if statement not in loops
-        for node in walk(statement)
-        if isinstance(node, ast.Element) and node.name in arrays
-    ]
-    return NotUniform("an element is used outside of the loop", outside[0].span) if outside else None
 
 
 def with_enough_iterations(explored: Callable[[int], T], most: int) -> tuple[T, int]:
@@ -485,111 +457,11 @@ def with_enough_iterations(explored: Callable[[int], T], most: int) -> tuple[T, 
     raise LimitReached("iterations", f"the loop still reaches new states after {most} iterations")
 
 
-def indices_to_the_end(tree: ast.ProgramTree, number: QueryNumber) -> ast.ProgramTree:
-    """Return `tree` with its indices shifted to end at m: q[0..m-1] becomes q[1..m].
-
-    `number` is m. All loops and arrays that depend on m must end at m + c for the same constant c. Otherwise, or if an
-    index is used for anything but naming an element, the result is `tree` unchanged.
-    """
-    parameter = number.parameter
-    ranges = [node for node in walk(tree) if isinstance(node, ast.For | ast.Declarator | ast.Each)]
-    ends = {last_offset(node.high, parameter) for node in ranges if mentions(node.high, parameter)}
-    if len(ends) != 1 or not (beyond := ends.pop()):
-        return tree
-    arrays = {node.name for node in ranges if isinstance(node, ast.Declarator) and mentions(node.high, parameter)}
-    loops = {
-        node.variable for node in ranges if isinstance(node, ast.For | ast.Each) and mentions(node.high, parameter)
-    }
-    moved = _IndexShift(
-        parameter, -beyond, frozenset(arrays), frozenset(loops), _holding_indices(tree, loops, parameter, beyond)
-    )
-    return rewritten(tree, moved.node) if moved.is_sound(tree) else tree
-
-
-def _holding_indices(tree: ast.ProgramTree, loops: set[str], parameter: str, beyond: int) -> frozenset[str]:
-    """Return the names of the outputs of `tree` that only hold indices.
-
-    Every value assigned to such an output is a number or one of the loop variables `loops`, its domain ends at
-    `parameter` + `beyond`, and no statement reads it.
-    """
-    result: set[str] = set()
-    for declaration in tree.declarations:
-        match declaration:
-            case ast.VariableDecl(
-                role=ast.Role.OUTPUT,
-                declarators=(ast.Declarator(name=name, high=None),),
-                type=ast.Range(low=ast.Number(), high=high),
-                initial=ast.Number(),
-            ) if last_offset(high, parameter) == beyond:
-                given = [
-                    node.value for node in walk(tree) if isinstance(node, ast.Assign) and is_name(node.target, name)
-                ]
-                uses = [node for node in walk(tree) if is_name(node, name)]
-                indices = [value for value in given if isinstance(value, ast.Name) and value.name in loops]
-                if len(uses) == len(given) and all(isinstance(v, ast.Number) or v in indices for v in given):
-                    result.add(name)
-    return frozenset(result)
-
-
-@frozen
-class _IndexShift:
-    """The addition of `by` to all indices of a program, so that its loops and arrays end at the constant `parameter`.
-
-    It changes the indices of `arrays`, the ranges of the loop variables `loops`, and the outputs `holding`, which hold
-    indices.
-    """
-
-    parameter: str
-    by: int
-    arrays: frozenset[str]
-    loops: frozenset[str]
-    holding: frozenset[str]
-
-    def is_sound(self, tree: ast.ProgramTree) -> bool:
-        """Return True if `tree` uses loop variables only as array indices and as values of the outputs `holding`."""
-        variables = [node for node in walk(tree) if isinstance(node, ast.Name) and node.name in self.loops]
-        elements = [node for node in walk(tree) if isinstance(node, ast.Element)]
-        own = [node for node in elements if node.name.rstrip("'") in self.arrays]
-        if any(not isinstance(node.index, ast.Number | ast.Name) for node in own):
-            return False
-        if any(isinstance(node.index, ast.Name) and node.index.name not in self.loops for node in own):
-            return False
-        held = [
-            node
-            for node in walk(tree)
-            if isinstance(node, ast.Assign) and isinstance(node.target, ast.Name) and node.target.name in self.holding
-        ]
-        as_index = sum(isinstance(node.index, ast.Name) for node in own)
-        as_value = sum(isinstance(node.value, ast.Name) for node in held)
-        return len(variables) == as_index + as_value
-
-    def node(self, node: Any) -> Any:
-        """Return the syntax node `node` with its indices shifted, or None if it contains no index to shift."""
-        match node:
-            case ast.For() | ast.Each() if mentions(node.high, self.parameter):
-                moved: Any = replace(node, low=self._moved_index(node.low), high=ast.Name(self.parameter))
-                return replace(moved, body=rewritten(node.body, self.node))
-            case ast.Declarator() if mentions(node.high, self.parameter):
-                return replace(node, low=self._moved_index(node.low), high=ast.Name(self.parameter))
-            case ast.For(low=low, high=high) if node.variable in self.loops:
-                body = rewritten(node.body, self.node)
-                return replace(node, low=self._moved_index(low), high=self._moved_index(high), body=body)
-            case ast.Element(name=name, index=ast.Number() as index) if name.rstrip("'") in self.arrays:
-                return replace(node, index=self._moved_index(index))
-            case ast.VariableDecl(declarators=(ast.Declarator(name=name),), type=ast.Range(low=low)) if (
-                name in self.holding
-            ):
-                type_ = ast.Range(self._moved_index(low), ast.Name(self.parameter))
-                return replace(node, type=type_, initial=self._moved_index(node.initial))
-            case ast.Assign(target=ast.Name(name=name), value=ast.Number() as value) if name in self.holding:
-                return replace(node, value=self._moved_index(value))
-        return None
-
-    def _moved_index(self, index: Any) -> ast.Expr:
-        if isinstance(index, ast.Number):
-            value = index.value + self.by
-            return ast.Number(value, str(value))
-        raise NotUniform("a loop or an array does not begin at a fixed index")
+def _common_end(tree: ast.ProgramTree, parameter: str) -> int:
+    """Return c if all loops and arrays of `tree` that depend on m, the constant `parameter`, end at m + c; else 0."""
+    highs = [node.high for node in walk(tree) if isinstance(node, ast.For | ast.Declarator | ast.Each)]
+    ends = {last_offset(high, parameter) for high in highs if mentions(high, parameter)}
+    return (ends.pop() if len(ends) == 1 else None) or 0
 
 
 @frozen

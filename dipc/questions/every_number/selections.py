@@ -37,8 +37,7 @@ from fractions import Fraction
 from itertools import count
 
 from dipc.algebra.limits import NotApplicable
-from dipc.questions.every_number.index_answers import last_offset
-from dipc.questions.every_number.uniform import NotUniform, selection_of, used_names
+from dipc.questions.every_number.uniform import NotUniform, QueryNumber, last_offset, selection_of, used_names
 from dipc.text import ast
 from dipc.text.ast import is_name, mentions, rewritten, walk
 
@@ -135,7 +134,7 @@ def _selection(body: Block, output: str, initial: ast.Expr | None, best: str, pa
         raise NotApplicable
     before = [each for each in before if each not in own]
     # The form is the same wherever the loop ends.
-    found = selection_of((*before, replace(loop, high=ast.Name(parameter))), parameter)
+    found = selection_of((*before, replace(loop, high=ast.Name(parameter))), QueryNumber(parameter))
     if found.answer != output:
         raise NotApplicable
     return (*_printable(before), replace(loop, body=_printable(loop.body)))

@@ -1,9 +1,11 @@
 """Programs that do the same for each of m queries: a criterion on the text that holds for every value of m.
 
-A program is *uniform* in its constant m if its text has one loop `for i in low..m`, outside of all others, where
+A program is *uniform* in its constant m if its text has one loop `for i in low..m`, or up to m + c, outside of all
+others, where
 
-- m, and constants computed from it, otherwise occur only as the upper end of arrays and of integer domains, in the
-  claim, and in rates (which `normal_form` replaces);
+- all arrays and loops that depend on m end at m + c for one integer c, which is 0 for q[1..m] and -1 for q[0..m-1];
+- m, and constants computed from it, otherwise occur only in the upper end m + c of integer domains, in the claim, and
+  in rates (which `normal_form` replaces);
 - the loop's variable occurs only as the index of arrays that go up to m, and these occur nowhere else with any index;
 - inputs have the same values for every m;
 - no name is that of such an array in the program and of something else in its ideal, or the other way round;
@@ -68,30 +70,61 @@ class IndexIsAValue(NotUniform):
 
 
 @frozen
-class UniformLoops:
-    """A uniform program: its loop up to the constant `parameter`, the ideal's loop, and the first index `low`.
+class UniformLoop:
+    """The `loop` of a uniform program over its queries, of which there is one if the constant `parameter` is `low`.
 
-    `arrays` are the names of the arrays that end at `parameter`.
+    `arrays` are the names of the arrays with an element for each query.
     """
 
     parameter: str
     loop: ast.For
-    ideal_loop: ast.For
     low: int
     arrays: frozenset[str]
+
+    @property
+    def first(self) -> int:
+        """The first index of the loop."""
+        assert isinstance(self.loop.low, ast.Number), "a uniform loop begins at a given index"
+        return int(self.loop.low.value)
+
+
+@frozen
+class UniformLoops(UniformLoop):
+    """The loop of a uniform program, and the loop of its ideal over the same queries, `ideal_loop`."""
+
+    ideal_loop: ast.For
 
 
 @frozen
 class QueryNumber:
-    """The number m of queries: the constant `parameter`, and the constants `others` that are computed from it."""
+    """The number m of queries: the constant `parameter`, and the constants `others` that are computed from it.
+
+    The last query has the index m + `beyond`.
+    """
 
     parameter: str
     others: tuple[str, ...] = ()
+    beyond: int = 0
+
+    def is_last(self, node: object) -> bool:
+        """Return True if the expression `node` is the index of the last query."""
+        return last_offset(node, self.parameter) == self.beyond
 
     def require_free(self, node: object, reason: str) -> None:
         """Raise NotUniform with `reason` if `node`, a part of a program, depends on m."""
         if any(mentions(node, name) for name in (self.parameter, *self.others)):
             raise NotUniform(reason, getattr(node, "span", None))
+
+
+def last_offset(last: object, parameter: str) -> int | None:
+    """Return the integer c if the expression `last` is `parameter` + c, else None."""
+    match last:
+        case ast.Name(name=name) if name == parameter:
+            return 0
+        case ast.Binary(op=op, left=ast.Name(name=name), right=ast.Number(value=value)) if name == parameter:
+            sign = {ast.BinaryOp.ADD: 1, ast.BinaryOp.SUBTRACT: -1}.get(op, 0)
+            return sign * int(value) if sign and value.denominator == 1 else None
+    return None
 
 
 def used_names(tree: ast.ProgramTree) -> frozenset[str]:
@@ -157,20 +190,17 @@ def parameter_arrays(program: ast.ProgramTree, number: QueryNumber) -> frozenset
     return frozenset(arrays)
 
 
-def uniform_loop(
-    program: ast.ProgramTree, number: QueryNumber, *, privacy: bool = False
-) -> tuple[ast.For, frozenset[str]]:
-    """Return the one loop of the uniform `program` and the arrays up to m, without looking at the ideal.
+def uniform_loop(program: ast.ProgramTree, number: QueryNumber) -> UniformLoop:
+    """Return the loop of the uniform `program`, for questions about privacy: its ideal does not count.
 
-    m is the `number` of queries. For `privacy` there may be finite choices, and statements before the loop may use
-    array elements at the index before the first one. Raises NotUniform, with the reason, for a program that is not
-    uniform.
+    m is the `number` of queries. There may be finite choices, and statements before the loop may use array elements at
+    the index before the first one. Raises NotUniform, with the reason, for a program that is not uniform.
     """
     arrays = parameter_arrays(program, number)
-    loop = _loop(program.body, number, arrays, privacy=privacy)
+    loop = _loop(program.body, number, arrays, privacy=True)
     if not isinstance(loop.low, ast.Number):
         raise NotUniform("the loop does not begin at a fixed index", loop.low.span)
-    return loop, arrays
+    return UniformLoop(number.parameter, loop, int(loop.low.value) - number.beyond, arrays)
 
 
 def uniform(program: ast.ProgramTree, number: QueryNumber) -> UniformLoops:
@@ -187,7 +217,7 @@ def uniform(program: ast.ProgramTree, number: QueryNumber) -> UniformLoops:
     if loop.low != other.low or not isinstance(loop.low, ast.Number):
         raise NotUniform("the loops of the program and of its ideal do not begin at the same fixed index", other.span)
     require_uniform_metric(program, number, arrays, loop.low)
-    return UniformLoops(number.parameter, loop, other, int(loop.low.value), arrays)
+    return UniformLoops(number.parameter, loop, int(loop.low.value) - number.beyond, arrays, other)
 
 
 def require_uniform_metric(
@@ -195,7 +225,7 @@ def require_uniform_metric(
 ) -> None:
     """Raise NotUniform unless the metric of `program` treats every index of `arrays` in the same way.
 
-    The indices go from `low` to m, the `number` of queries.
+    The indices begin at `low`. m is the `number` of queries.
     """
     for declaration in program.declarations:
         if not isinstance(declaration, ast.MetricDecl):
@@ -203,7 +233,7 @@ def require_uniform_metric(
         for field in declaration.fields:
             value = field.value
             if isinstance(value, ast.Each):
-                if value.low != low or not is_name(value.high, number.parameter):
+                if value.low != low or not number.is_last(value.high):
                     raise NotUniform("a condition of the metric is not about every index of the loop", value.span)
                 if isinstance(value.body, ast.Each) or not _is_only_an_index(value.body, value.variable):
                     raise NotUniform("a condition of the metric is not about one index alone", value.span)
@@ -221,7 +251,7 @@ def _declare(declaration: ast.VariableDecl, number: QueryNumber, arrays: set[str
     number.require_free(declaration.initial, f"an initial value depends on `{parameter}`")
     for declarator in declaration.declarators:
         number.require_free(declarator.low, f"the first index of an array depends on `{parameter}`")
-        if is_name(declarator.high, parameter):
+        if number.is_last(declarator.high):
             arrays.add(declarator.name)
         else:
             number.require_free(declarator.high, f"an array goes up to something other than `{parameter}` itself")
@@ -230,7 +260,7 @@ def _declare(declaration: ast.VariableDecl, number: QueryNumber, arrays: set[str
 
 def _require_bound(type_: ast.TypeExpr, number: QueryNumber) -> None:
     parameter = number.parameter
-    if isinstance(type_, ast.Range) and is_name(type_.high, parameter):
+    if isinstance(type_, ast.Range) and last_offset(type_.high, parameter) in (0, number.beyond):
         number.require_free(type_.low, f"a domain begins at something that depends on `{parameter}`")
     else:
         number.require_free(type_, f"a domain depends on `{parameter}` other than by ending there")
@@ -256,7 +286,7 @@ def _loop(
     if len(loops) != 1:
         raise NotUniform(f"there is not exactly one loop up to `{parameter}`")
     (loop,) = loops
-    if not is_name(loop.high, parameter):
+    if not number.is_last(loop.high):
         raise NotUniform(f"the loop goes up to something other than `{parameter}` itself", loop.high.span)
     number.require_free(loop.low, f"the loop begins at something that depends on `{parameter}`")
     number.require_free(loop.body, f"the loop computes with `{parameter}`")
@@ -323,13 +353,13 @@ class SelectionLoop:
         return draws[0], draws[1]
 
 
-def selection(body: Sequence[ast.Statement], declared: Sequence[ast.Declaration], parameter: str) -> SelectionLoop:
-    """Return the loop that selects one query, read from `body` with the declarations `declared`.
+def selection(body: Sequence[ast.Statement], declared: Sequence[ast.Declaration], number: QueryNumber) -> SelectionLoop:
+    """Return the loop that selects one of `number` queries, read from `body` with the declarations `declared`.
 
-    The loop ends at the constant `parameter`. Raises NotUniform for other statements.
+    Raises NotUniform for other statements.
     """
-    selection = selection_of(body, parameter)
-    _require_initial(declared, selection.answer, selection.first, parameter)
+    selection = selection_of(body, number)
+    _require_initial(declared, selection.answer, selection.first, number)
     return selection
 
 
@@ -342,10 +372,10 @@ def selected_from_inputs(tree: ast.ProgramTree, number: QueryNumber, *, privacy:
     arrays = parameter_arrays(tree, number)
     body = _around_means(tree.body)
     if privacy:
-        own = selection_of(body[:2], number.parameter)
+        own = selection_of(body[:2], number)
         _require_apart(replace(tree, body=body), own, number)
     else:
-        own = selection(body, tree.declarations, number.parameter)
+        own = selection(body, tree.declarations, number)
     inputs = [each for each in tree.declarations if isinstance(each, ast.VariableDecl) and each.role is ast.Role.INPUT]
     declared = [(declarator.name, declarator.low) for each in inputs for declarator in each.declarators]
     if own.rates is None or own.array not in arrays or (own.array, own.first) not in declared:
@@ -392,13 +422,13 @@ def _require_apart(tree: ast.ProgramTree, own: SelectionLoop, number: QueryNumbe
             raise NotUniform("the index does not begin with the first one", each.span)
 
 
-def selection_of(body: Sequence[ast.Statement], parameter: str) -> SelectionLoop:
-    """Return the loop that selects one query, read from `body`; the initial value of its answer is ignored.
+def selection_of(body: Sequence[ast.Statement], number: QueryNumber) -> SelectionLoop:
+    """Return the loop that selects one of `number` queries, read from `body`; its answer's initial value is ignored.
 
-    The loop ends at the constant `parameter`. Raises NotUniform for other statements.
+    Raises NotUniform for other statements.
     """
     match list(body):
-        case [first, ast.For(variable=variable, low=low, high=ast.Name(name=high), body=inner)] if high == parameter:
+        case [first, ast.For(variable=variable, low=low, high=high, body=inner)] if number.is_last(high):
             pass
         case _:
             raise NotUniform(
@@ -429,7 +459,7 @@ def selection_of(body: Sequence[ast.Statement], parameter: str) -> SelectionLoop
         raise NotUniform("the values are not all drawn in the same way", decision.span)
     rates = None if rate is None or first_rate is None else (first_rate, rate)
     for each in rates or ():
-        if mentions(each, variable) or mentions(each, parameter):
+        if mentions(each, variable) or mentions(each, number.parameter):
             raise NotUniform("a rate depends on the index, or on the number of queries", each.span)
     return SelectionLoop(
         start.name, answer, start.index, rates, (sign * first_scale, sign * scale), frozenset({best, *drawn})
@@ -496,10 +526,10 @@ def _answer_name(then: Sequence[ast.Statement], best: str, challenger: ast.Expr,
     return answer
 
 
-def _require_initial(declared: Sequence[ast.Declaration], answer: str, first: ast.Expr, parameter: str) -> None:
-    """Raise NotUniform unless `answer` is the only output, starts at `first`, and has a domain up to `parameter`.
+def _require_initial(declared: Sequence[ast.Declaration], answer: str, first: ast.Expr, number: QueryNumber) -> None:
+    """Raise NotUniform unless `answer` is the only output, starts at `first`, and has a domain up to the last index.
 
-    `declared` has the declarations of the program.
+    `declared` has the declarations of the program, and `number` is the number of queries.
     """
     for declaration in declared:
         if isinstance(declaration, ast.VariableDecl) and declaration.role is ast.Role.OUTPUT:
@@ -507,8 +537,8 @@ def _require_initial(declared: Sequence[ast.Declaration], answer: str, first: as
             if names != [answer] or declaration.initial != first:
                 raise NotUniform("the only output must be the index, starting with the first one", declaration.span)
             domain = declared_domain(declared, declaration.type)
-            if not isinstance(domain, ast.Range) or not is_name(domain.high, parameter):
-                raise NotUniform(f"the domain of the index does not end at `{parameter}`", declaration.span)
+            if not isinstance(domain, ast.Range) or not number.is_last(domain.high):
+                raise NotUniform(f"the domain of the index does not end at `{number.parameter}`", declaration.span)
 
 
 def _follows(index: ast.Expr, low: ast.Expr) -> bool:

@@ -227,7 +227,7 @@ def union_of(program: Program, parameter: str, distances: Requirement) -> UnionB
 
 
 def _union_of(text: LoopText, distances: Requirement) -> UnionBound:
-    apart = separate_parts(text.tree, text.number.parameter)
+    apart = separate_parts(text.tree, text.number)
     if apart is not None:
         left, right = (_union_of(text.with_tree(program), distances) for program in apart)
         sums_of_both = frozenset(plus(one, other) for one in left.sums for other in right.sums)
@@ -254,10 +254,11 @@ def _of_one_loop(text: LoopText, distances: Requirement) -> UnionBound:
     try:
         shape = uniform(text.tree, text.number)
     except NotUniform as refused:
-        result = _selection(text.tree, text.number)
-        if result is None:
+        chosen = _selection(text.tree, text.number)
+        if chosen is None:
             raise refused from None
-        return _selected(instance, result[0], distances)
+        assert isinstance(chosen.first, ast.Number), "a selection begins at a given index"
+        return _selected(instance, chosen, int(chosen.first.value) - text.number.beyond, distances)
     try:
         found_sums, count = with_enough_iterations(
             lambda count: _sums(instance, shape, count, distances), text.program.limits.iterations
@@ -338,8 +339,8 @@ def _least_sufficient_count(
 # --- the selection loop -------------------------------------------------------------------------------------------
 
 
-def _selection(tree: ast.ProgramTree, number: QueryNumber) -> tuple[SelectionLoop, SelectionLoop] | None:
-    """Return (the loop of `tree`, the loop of its ideal) if both select an index in the same way, else None.
+def _selection(tree: ast.ProgramTree, number: QueryNumber) -> SelectionLoop | None:
+    """Return the loop of `tree` if the program and its ideal select an index in the same way, else None.
 
     `number` is the number of queries.
     """
@@ -349,21 +350,19 @@ def _selection(tree: ast.ProgramTree, number: QueryNumber) -> tuple[SelectionLoo
     try:
         own = selected_from_inputs(tree, number)
         require_uniform_metric(tree, number, parameter_arrays(tree, number), own.first)
-        other = selection(ideal.body, tree.declarations, number.parameter)
+        other = selection(ideal.body, tree.declarations, number)
     except NotUniform:
         return None
     same = (own.array, own.answer, own.first, own.scales) == (other.array, other.answer, other.first, other.scales)
-    return (own, other) if same and own.is_plain and other.is_plain and other.rates is None else None
+    return own if same and own.is_plain and other.is_plain and other.rates is None else None
 
 
-def _selected(instance: Callable[[int], Ideal], own: SelectionLoop, distances: Requirement) -> UnionBound:
+def _selected(instance: Callable[[int], Ideal], own: SelectionLoop, least: int, distances: Requirement) -> UnionBound:
     """Return the union bound of a loop that selects the greatest or least value.
 
-    Each event of the bound is that the selected value wins against one other value. `own` is the loop, `instance`(m)
-    the ideal for m queries, and `distances` has the claim's alpha and gamma.
+    Each event of the bound is that the selected value wins against one other value. `own` is the loop, `least` the m
+    for one query, `instance`(m) the ideal, and `distances` has the claim's alpha and gamma.
     """
-    assert isinstance(own.first, ast.Number)
-    least = int(own.first.value)
     ideal = instance(least + 2)
     core = ideal.program.core
     slots = [slot for slot in core.inputs if core.slots[slot].name.startswith(f"{own.array}[")]

@@ -76,9 +76,9 @@ class _Selection:
 
     @property
     def low(self) -> int:
-        """The first index of the queries."""
+        """The m for one query."""
         assert isinstance(self.loop.first, ast.Number), "a selection begins at a given index"
-        return int(self.loop.first.value)
+        return int(self.loop.first.value) - self.text.number.beyond
 
     def cost(self, moves: Neighborhood, least: int) -> LoopCost:
         """Return an upper bound of the loss at inputs adjacent by `moves`, for every m >= `least`.
@@ -350,7 +350,7 @@ class EveryNumber:
             single = self._within.distance is Distance.HAMMING and self._within.radius == 1
             known = first.exact and (single or self._within.distance is Distance.LINF)
         else:
-            each = self._attained_for_all_rates(loop.instance(loop.low)[0], rates) * count
+            each = self._attained_for_all_rates(loop.text.instance(loop.low), rates) * count
             known = False
         exact = LoopCost.greatest([each], self.least, _OF_ONE)
         return exact if known or (cost is not None and cost.bounds == exact.bounds) else None

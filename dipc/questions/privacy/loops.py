@@ -65,7 +65,7 @@ from dipc.program.program import Program
 from dipc.questions.every_number.in_number import ONE, RationalFunction
 from dipc.questions.every_number.loop_runs import Automaton, LoopRuns, LoopSide, plain_value, stripped
 from dipc.questions.every_number.normal_form import LoopText, Rates, rate_of_mark, with_enough_iterations
-from dipc.questions.every_number.uniform import NotUniform, uniform_loop
+from dipc.questions.every_number.uniform import NotUniform, UniformLoop, uniform_loop
 from dipc.questions.privacy.adjacency import Distance, Neighborhood
 from dipc.text import ast
 from dipc.text.core import SampleChoice, SampleExponential
@@ -156,7 +156,7 @@ CellPair = tuple[tuple[int, ...], tuple[Cell, Cell]]
 
 @frozen
 class LoopPaths:
-    """All paths of a uniform program, whose loop begins at the index `low`.
+    """All paths of a uniform program, which has one query if m is `low`.
 
     `steps` are the paths between heads. Each entry of `unmatched` has two cells of inputs such that some path through
     the first has no matching path through the second; if they contain adjacent inputs, there is no bound. `inputs` are
@@ -196,36 +196,28 @@ class LoopPaths:
 
 @frozen
 class OneLoop:
-    """A uniform program as one `loop` over these `arrays`; several loops of the program have been united."""
+    """A uniform program as the one loop `shape` of `text`; several loops of the program have been united."""
 
     text: LoopText
-    loop: ast.For
-    arrays: frozenset[str]
+    shape: UniformLoop
 
     @staticmethod
     def read(text: LoopText) -> OneLoop:
         """Return the program `text` as one loop. Raises NotUniform with the condition that fails."""
         single = text.with_one_loop()
-        return OneLoop(single, *uniform_loop(single.tree, single.number, privacy=True))
+        return OneLoop(single, uniform_loop(single.tree, single.number))
 
     @property
     def repeats_outputs(self) -> bool:
         """True if each output belongs to one query."""
-        outputs = [d for d in self.text.tree.declarations if isinstance(d, ast.VariableDecl)]
-        return {each.name for d in outputs if d.role is ast.Role.OUTPUT for each in d.declarators} <= self.arrays
+        declared = [each for each in self.text.tree.declarations if isinstance(each, ast.VariableDecl)]
+        outputs = {own.name for each in declared if each.role is ast.Role.OUTPUT for own in each.declarators}
+        return outputs <= self.shape.arrays
 
     @property
     def low(self) -> int:
-        """The first index of the loop."""
-        assert isinstance(self.loop.low, ast.Number), "a uniform loop begins at a given index"
-        return int(self.loop.low.value)
-
-    def instance(self, number: int) -> tuple[Program, ast.For, frozenset[str], int]:
-        """Return the program for m = `number`, with the loop, its arrays and its number of iterations.
-
-        Raises NotUniform if the program for this m is refused.
-        """
-        return self.text.instance(number), self.loop, self.arrays, number - self.low + 1
+        """The m for one query."""
+        return self.shape.low
 
     def paths(self) -> LoopPaths:
         """Return all paths of the loop.
@@ -234,7 +226,7 @@ class OneLoop:
         """
 
         def explored(count: int) -> LoopPaths:
-            return PathRuns(*self.instance(self.low - 1 + count)).paths()
+            return PathRuns(self.text.instance(self.low - 1 + count), self.shape).paths()
 
         return with_enough_iterations(explored, self.text.program.limits.iterations)[0]
 
@@ -247,11 +239,11 @@ class PathRuns(LoopRuns[State, LoopPath]):
 
     _keeps_means = False
 
-    def __init__(self, program: Program, loop: ast.For, arrays: frozenset[str], count: int) -> None:
+    def __init__(self, program: Program, shape: UniformLoop) -> None:
         core = program.core
         if not core.has_real_inputs:
             raise NotUniform("an input has values that are not numbers")
-        super().__init__(program, loop, arrays, count, {})
+        super().__init__(program, shape, {})
         self._unmatched: dict[CellPair, None] = {}
         #: The slot of the first element of each array.
         self._firsts = {self._array_of(slot.index): slot.index for slot in reversed(core.slots)}
@@ -265,7 +257,7 @@ class PathRuns(LoopRuns[State, LoopPath]):
         """
         shared = tuple(slot for slot in self._core.inputs if self._array_of(slot) is None)
         at_the_exit = all(self._array_of(slot) is None for slot in self._core.outputs)
-        return LoopPaths(self.automaton(), tuple(self._unmatched), shared, self.low, at_the_exit)
+        return LoopPaths(self.automaton(), tuple(self._unmatched), shared, self._shape.low, at_the_exit)
 
     def _before(self) -> Iterator[LoopPath]:
         return self._paths(self._own.flow.first_state({}), self._own.head(0), 0, -1)
@@ -814,7 +806,7 @@ def _outlines(steps: Sequence[_Step], low: int, most: int) -> Iterator[_Outline]
 
     Places that can be reached from each other are one component. Runs through the same components, in the same order
     and by the same steps between them, have the same outline. They exist only for an m with this remainder modulo this
-    modulus. The loop's first index is `low`. Raises LimitReached for more than `most` outlines.
+    modulus. There is one iteration for m = `low`. Raises LimitReached for more than `most` outlines.
     """
     graph: dict[_Place, list[_Place]] = {step.start: [] for step in steps}
     for step in steps:
@@ -886,7 +878,10 @@ _Units = Mapping[tuple[Law, Fraction], tuple[RationalFunction, Fraction]]
 
 
 def _units(paths: LoopPaths, rates: Rates | None) -> _Units:
-    """Return units of the costs of all noises of `paths`; of two different units, none is a multiple of the other."""
+    """Return units of the costs of all noises of `paths`; of two different units, none is a multiple of the other.
+
+    `rates` has the rates of the noises by mark, or is None if rates are not marked.
+    """
     units: dict[tuple[Law, Fraction], tuple[RationalFunction, Fraction]] = {}
     drawn = {each for path in paths.all for each in path.drawn}
     for law, mark in sorted(drawn, key=lambda each: (each[1], each[0].keyword)):
@@ -904,7 +899,7 @@ def _units(paths: LoopPaths, rates: Rates | None) -> _Units:
 class _Plan:
     """A linear program whose solutions are shifts of noises that bound the loss.
 
-    `units` has the functions of m in which costs are measured, and `low` is the loop's first index. `system` has the
+    `units` has the functions of m in which costs are measured, and `low` is the m for one iteration. `system` has the
     inequalities between unknowns. `unknowns` maps a description of each unknown, such as a word with indices, to its
     number.
     """

@@ -98,7 +98,7 @@ def _unit(single: OneLoop) -> RationalFunction | None:
     rates = single.text.rates
     if rates is None:
         return ONE
-    program, *_ = single.instance(single.low + 1)
+    program = single.text.instance(single.low + 1)
     marks = {each.rate for each in program.core.instructions if isinstance(each, SampleNoise)}
     return common_unit([rate_of_mark(rates, mark) for mark in sorted(marks)])
 
@@ -134,8 +134,8 @@ class _Word(PathRuns):
         tends to 0 as eps grows. Raises NotUniform if the loop or the candidate has a form that is not supported.
         """
         # One more iteration gives a head after the last letter.
-        program, loop, arrays, count = single.instance(number + 1)
-        super().__init__(program, loop, arrays, count)
+        program = single.text.instance(number + 1)
+        super().__init__(program, single.shape)
         self._likely, self._choices = likely, program.choices
         self.count = number - single.low + 1
         self._rates = single.text.rates
