@@ -18,7 +18,7 @@ from dipc.questions.every_number import all_numbers
 from dipc.questions.every_number.in_number import ONE, InNumber, RationalFunction, Summands, constant, polynomial
 from dipc.questions.every_number.loop_runs import Automaton
 from dipc.questions.every_number.uniform import NotUniform, QueryNumber, uniform
-from dipc.questions.every_number.union_bound import UnionBound, Unit, sums, union_of
+from dipc.questions.every_number.union_bound import UnionBound, UnionProof, sums, union_of
 from dipc.questions.question import ForAll, check_for_all
 from dipc.questions.report import ClassResult, Method
 from dipc.rules.rule import Requirement
@@ -562,14 +562,15 @@ def test_the_unit_of_a_split_budget() -> None:
     program = dipc.load(SPLIT)
     union = union_of(program, "m", OPEN)
     assert union.rates is not None
-    unit = Unit(RationalFunction.number(), union.rates)
-    assert unit.holds_from(union.sums, 1)
-    assert not Unit(ONE, union.rates).holds_from(union.sums, 1)
-    terms = {
-        term for total in union.sums for term in (*unit.with_rates(total, 6).fixed, *unit.with_rates(total, 6).repeated)
-    }
+    in_shares, in_eps = (
+        UnionProof(tuple(union.sums), union.rates, scale, lambda _: {}, ())
+        for scale in (RationalFunction.number(), ONE)
+    )
+    assert in_shares.holds_from(1)
+    assert not in_eps.holds_from(1)
+    terms = {term for total in union.sums for term in in_shares.with_rates(total, 6).terms}
     assert {tuple(sorted(noise.rate for noise in term.noises)) for term in terms} == {(F(1, 4), 3)}
-    assert unit.intervals((Interval.open(1, 6),), 2) == (Interval.open(0, 3),)
+    assert in_shares.of_variable((Interval.open(1, 6),), 2) == (Interval.open(0, 3),)
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ def test_a_function_is_proved_for_every_m(program: dipc.Program) -> None:
     assert selected_from_inputs(text.tree, text.number).is_plain
     normal = text.with_tree(text.tree).read().instance(3)
     for q in INPUTS:
-        assert law(program, 0, list(q)) == law(normal, 1, list(q))
+        assert law(program, 0, list(q)) == law(normal, 0, list(q))
     assert dipc.check(program, inputs="all", for_all="m").verdict is Verdict.ACCURATE
     assert dipc.check(program, inputs="all", for_all="m", beta="(m-1)*exp(-alpha*eps)/3").verdict is Verdict.INACCURATE
 

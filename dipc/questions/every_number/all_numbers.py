@@ -40,7 +40,7 @@ from dipc.questions.every_number.in_number import (
 )
 from dipc.questions.every_number.normal_form import constants_of
 from dipc.questions.every_number.uniform import NotUniform, QueryNumber
-from dipc.questions.every_number.union_bound import UnionBound, UnionEvidence, UnionProof, Unit, union_of
+from dipc.questions.every_number.union_bound import UnionBound, UnionEvidence, UnionProof, union_of
 from dipc.questions.report import (
     NO_UNION_BOUND,
     ClassNote,
@@ -222,27 +222,28 @@ class AllNumbers(Source):
             union = union_of(self.program, self.parameter, self.required)
             least = union.least if given is None else max(union.least, given)
             start = max(union.start, least + self._singly)
-            unit, start = self._unit(union, start)
-            given_intervals = self.claim.intervals
-            intervals = (
-                (products(given_intervals, None),) if self.claim.is_open else unit.intervals(given_intervals, start)
-            )
-            sums = tuple(sorted(union.sums, key=repr))
-            proof = UnionProof(sums, partial(self._beta, unit=unit), intervals, unit)
-            return _Numbers(least, start, proof, _UNPROVED, union)
+            proof, start = self._comparison(union, start)
+            of_eps = self.claim.intervals
+            values = (products(of_eps, None),) if self.claim.is_open else proof.of_variable(of_eps, start)
+            return _Numbers(least, start, replace(proof, intervals=values), _UNPROVED, union)
         except NotUniform as refused:
             return _Numbers(least, start, None, self.refusal(refused), union)
         except Undecided as undecided:
             return _Numbers(least, start, None, undecided.reason, union)
 
-    def _unit(self, union: UnionBound, start: int) -> tuple[Unit, int]:
-        """Return (unit, first m) such that beta, for eps in this unit, is a polynomial in m for all m >= the first m.
+    def _comparison(self, union: UnionBound, start: int) -> tuple[UnionProof, int]:
+        """Return (a comparison of `union` with beta, first m) such that beta is a polynomial in m for all m >= first m.
 
-        A unit is a variable e in place of eps (see `Unit`). If its `lesser` is true, the polynomial is only a lower
-        bound of beta. The first m is at least `start`. From there, no rate of noise, as a multiple of e, falls as m
-        grows. `union` has the rates as functions of m. Raises NotUniform if no variable that is tried has these
-        properties.
+        The comparison is in a variable e in place of eps. If its `lesser` is true, the polynomial is only a lower bound
+        of beta. The first m is at least `start`. From there, no rate of noise, as a multiple of e, falls as m grows.
+        Raises NotUniform if no variable that is tried has these properties.
         """
+        sums = tuple(sorted(union.sums, key=repr))
+
+        def compared(scale: RationalFunction, *, lesser: bool = False) -> UnionProof:
+            beta = partial(self._beta, scale=scale, lesser=lesser)
+            return UnionProof(sums, union.rates, scale, beta, self.claim.intervals, lesser)
+
         refused: NotUniform | None = None
         varying = () if union.rates is None else union.rates.of_marks
         scales = [ONE, *(rate.inverse() for rate in varying if rate.constant_value() is None)]
@@ -251,12 +252,12 @@ class AllNumbers(Source):
             scale = scales.pop(0)
             if scale in tried:
                 continue
-            unit = Unit(scale, union.rates)
+            proof = compared(scale)
             later = range(start, start + MOST_TRIED + 1)
-            begin = next((number for number in later if unit.holds_from(union.sums, number)), None)
+            begin = next((number for number in later if proof.holds_from(number)), None)
             tried[scale] = -1 if begin is None else begin
             try:
-                self._beta(start if begin is None else begin, unit)
+                proof.beta(start if begin is None else begin)
             except OtherScale as other:
                 scales.insert(0, other.rate.inverse())
                 refused = refused or other
@@ -264,18 +265,18 @@ class AllNumbers(Source):
                 refused = refused or other
             else:
                 if begin is not None:
-                    return unit, begin
-                refused = NotUniform(unit.refusal(union.sums, start, self.parameter))
-        # Leave out summands of beta in other units. The unit that leaves the greatest power of the number is the best.
-        left: dict[int, tuple[Unit, int]] = {}
+                    return proof, begin
+                refused = NotUniform(proof.refusal(start, self.parameter))
+        # Leave out summands of beta in other variables. The variable that leaves the greatest power is the best.
+        left: dict[int, tuple[UnionProof, int]] = {}
         for scale, begin in tried.items():
-            unit = Unit(scale, union.rates, lesser=True)
+            proof = compared(scale, lesser=True)
             with suppress(NotUniform):
-                if begin != -1 and (powers := self._beta(begin, unit)):
-                    left.setdefault(max(powers), (unit, begin))
+                if begin != -1 and (powers := proof.beta(begin)):
+                    left.setdefault(max(powers), (proof, begin))
         if left:
             return left[max(left)]
-        assert refused is not None, "there is a first unit"
+        assert refused is not None, "there is a first scale"
         raise refused
 
     @cached_property
@@ -439,7 +440,7 @@ class AllNumbers(Source):
             for coefficient in rest
         )
         vacuous = grows and row.verdict is Verdict.ACCURATE
-        if self.range.proof.unit.is_other:
+        if self.range.proof.is_other:
             return replace(row, vacuous=vacuous)  # These values are of another variable for each number.
         return replace(row, note=replace(row.note, variable=self.required.variable), says=says, vacuous=vacuous)
 
@@ -487,15 +488,14 @@ class AllNumbers(Source):
         tree = parse(self.program.core.source)
         return constants_of(tree, self.program.core, QueryNumber(self.parameter, self.varying))
 
-    def _beta(self, start: int, unit: Unit) -> dict[int, ExpPoly]:
+    def _beta(self, start: int, *, scale: RationalFunction, lesser: bool) -> dict[int, ExpPoly]:
         """Return beta as a polynomial in m - `start`: a mapping from each power to its coefficient, a function of e.
 
-        The variable e replaces eps: eps = `unit.scale`(m)·e. If `unit.lesser` is true, the polynomial is a lower bound
-        of beta.
+        The variable e replaces eps: eps = `scale`(m)·e. If `lesser` is true, the polynomial is a lower bound of beta.
         """
-        evaluation = InNumber("beta", self.parameter, self._names, unit.scale, list(self._constants.divisors))
+        evaluation = InNumber("beta", self.parameter, self._names, scale, list(self._constants.divisors))
         result: dict[int, ExpPoly] = {}
-        for power, form in polynomial(evaluation, self._beta_below_one.tree, start, lesser=unit.lesser).items():
+        for power, form in polynomial(evaluation, self._beta_below_one.tree, start, lesser=lesser).items():
             value = form.in_product() if self.claim.is_open else form.flat()
             if value is None:
                 raise NotUniform("beta is not a function of distance*eps for every number of queries")
@@ -580,7 +580,7 @@ class _OtherNumbers:
         source, numbers = self.source, self.source.range
         if numbers.proof is None:
             raise Undecided(numbers.reason)
-        if numbers.proof.unit.is_other:
+        if numbers.proof.is_other:
             raise Undecided(f"the rates of the union bound depend on `{source.parameter}`")
         try:
             inequalities = list(numbers.proof.inequalities(numbers.start))

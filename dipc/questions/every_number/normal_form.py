@@ -39,7 +39,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import count
-from typing import Any, TypeVar, assert_never
+from typing import Any, TypeGuard, TypeVar, assert_never
 
 from dipc.algebra.limits import LimitReached
 from dipc.frozen import frozen
@@ -367,7 +367,9 @@ class LoopText:
         number = QueryNumber(parameter, others, _common_end(tree, parameter))
         result = marked(tree, number, constants_of(own, core, number))
         if result is None:
-            return LoopText(program, number, tree, None, core.source if tree == own else None, refused)
+            # A loop of a Python function has the place of its first line alone, where no instruction of its body is.
+            kept = tree == own and not (privacy and core.source.accepted is not None)
+            return LoopText(program, number, tree, None, core.source if kept else None, refused)
         if core.only_at is not None:
             raise NotUniform(f"a rate depends on `{parameter}`, but the program is read at one eps only")
         return LoopText(program, number, result[0], result[1], None, refused)
@@ -398,8 +400,13 @@ class LoopText:
 
         The new error is about an index that is used as a value, or about loops that do not end at the last index.
         """
+        loops = [node for node in walk(self.tree.body) if self._is_over_queries(node)]
+        if isinstance(refused, IndexIsAValue) or not all(self.number.is_last(loop.high) for loop in loops):
+            misused = self._misused()
+            if misused is not None:
+                return misused
         if not isinstance(refused, IndexIsAValue):
-            return self._other_indices() or refused
+            return refused
         if self.program.core.source.accepted is not None:
             return NotUniform(
                 "the index of the loop is used other than to name an element: return it at once, or the index of the "
@@ -415,20 +422,28 @@ class LoopText:
             refused.span,
         )
 
-    def _other_indices(self) -> NotUniform | None:
-        """Return the error that a loop uses elements at other indices than its own; None if no loop is known to.
+    def _is_over_queries(self, node: object) -> TypeGuard[ast.For]:
+        return isinstance(node, ast.For) and mentions(node.high, self.number.parameter)
 
-        Only loops with different ends are searched.
-        """
+    def _misused(self) -> NotUniform | None:
+        """Return an error that says how a loop with another end than m uses its index; None if no loop is known to."""
         parameter, tree = self.number.parameter, self.tree
-        loops = [node for node in walk(tree.body) if isinstance(node, ast.For) and mentions(node.high, parameter)]
         arrays = {
             node.name for node in walk(tree) if isinstance(node, ast.Declarator) and mentions(node.high, parameter)
         }
-        for loop in loops if not all(self.number.is_last(loop.high) for loop in loops) else ():
-            for node in walk(loop.body):
-                if isinstance(node, ast.Element) and node.name in arrays and not is_name(node.index, loop.variable):
+        loops = [node for node in walk(tree.body) if self._is_over_queries(node)]
+        for loop in loops if not all(is_name(loop.high, parameter) for loop in loops) else ():
+            nodes = list(walk(loop.body))
+            elements = [node for node in nodes if isinstance(node, ast.Element)]
+            for node in elements:
+                if node.name in arrays and not is_name(node.index, loop.variable):
                     return NotUniform("the loop uses elements at other indices than its own", node.span)
+            if any(is_name(node.value, loop.variable) for node in nodes if isinstance(node, ast.Assign)):
+                reason = "the loop keeps its index, and goes on: only the index of the greatest or least noisy value"
+                return NotUniform(f"{reason} may be kept", loop.span)
+            for node in nodes:
+                if is_name(node, loop.variable) and all(node is not element.index for element in elements):
+                    return NotUniform("the loop uses its index other than to name an element", node.span)
         return None
 
     def instance(self, number: int) -> Program:

@@ -259,6 +259,12 @@ def _of_one_loop(text: LoopText, distances: Requirement) -> UnionBound:
             raise refused from None
         assert isinstance(chosen.first, ast.Number), "a selection begins at a given index"
         return _selected(instance, chosen, int(chosen.first.value) - text.number.beyond, distances)
+    if text.source is text.program.core.source and text.source.accepted is not None:
+        # A loop of a Python function has the place of its first line alone, where no instruction of its body is.
+        try:
+            return _of_one_loop(replace(text, source=None).read(), distances)
+        except NotUniform as refused:
+            raise NotUniform(refused.reason) from None
     try:
         found_sums, count = with_enough_iterations(
             lambda count: _sums(instance, shape, count, distances), text.program.limits.iterations
@@ -416,15 +422,49 @@ _CERTAIN = Bound((), Fraction(1))
 
 
 @frozen
-class Unit:
-    """A variable e in place of eps, with eps = `scale`(m)·e, in which the error is compared with beta for all large m.
+class CoefficientInequality(BoundEvidence):
+    """The inequality that a coefficient of beta is at least the same coefficient of the bound `total` of the error.
 
-    `rates` has the rates of noise by mark, or is None if no rate depends on m. If `lesser` is true, beta is replaced by
-    a lower bound: summands that would need another scale are left out.
+    Both are coefficients of (m - `start`)^`power`. If the inequalities hold for all powers, the claim holds for every m
+    >= `start`.
     """
 
+    start: int
+    total: Sum
+    power: int
+
+
+@frozen
+class UnionEvidence:
+    """A proof that the claim holds for every m >= `start`, by inequalities between coefficients.
+
+    `inequalities` has each inequality with its obligation. If `trivial` is a number, the inequalities are only about
+    values of the variable above it. For values up to `trivial`, beta is at least 1, by the obligations `above_one`.
+    `in_eps` is false if the variable is eps divided by a function of m, or if rates depend on m.
+    """
+
+    start: int
+    trivial: Fraction | None
+    inequalities: tuple[tuple[Obligation, CoefficientInequality], ...]
+    above_one: tuple[Obligation, ...]
+    in_eps: bool
+
+
+@frozen
+class UnionProof:
+    """A search for a proof that bounds of the error are at most beta, for every m >= some start.
+
+    `sums` are the bounds. If rates depend on m, the noises in `sums` have marks, and `rates` has the rate of each mark;
+    else it is None. Bounds and beta are functions of a variable e in place of eps, with eps = `scale`(m)·e. `beta` maps
+    a start to the coefficients of beta, by power of m - start. If `lesser` is true, they are those of a lower bound of
+    beta: summands that would need another scale are left out. `intervals` has the values of e that the claim is about.
+    """
+
+    sums: tuple[Sum, ...]
+    rates: Rates | None
     scale: RationalFunction
-    rates: Rates | None = None
+    beta: Coefficients
+    intervals: tuple[Interval, ...]
     lesser: bool = False
 
     @property
@@ -437,7 +477,7 @@ class Unit:
         """True if `scale` is not 1, so that e is not eps, or if beta is replaced by a lower bound."""
         return self.lesser or self.scale != ONE
 
-    def holds_from(self, sums: Iterable[Sum], start: int) -> bool:
+    def holds_from(self, start: int) -> bool:
         """Return True if `sums`, with the rates for m = `start`, are proved to bound the error for every greater m.
 
         The rates are multiples of e.
@@ -450,15 +490,15 @@ class Unit:
             return False
         if not all(divisor.has_sign_from(start) for divisor in divisors):
             return False
-        return all(self._holds(term, start) for total in sums for term in total.terms)
+        return all(self._holds(term, start) for total in self.sums for term in total.terms)
 
-    def refusal(self, sums: Iterable[Sum], start: int, parameter: str) -> str:
+    def refusal(self, start: int, parameter: str) -> str:
         """Return the reason why rates that suffice for m = `start` are not proved to suffice for greater m.
 
         The reason compares, as the constant `parameter` grows, the rates of the noises in `sums` with the exponents of
         beta.
         """
-        used = {noise.rate for total in sums for term in total.terms for noise in term.noises}
+        used = {noise.rate for total in self.sums for term in total.terms for noise in term.noises}
         falling = [
             own for mark in sorted(used) if not ((own := self._own_rate(mark)) * self.scale).never_falls_from(start)
         ]
@@ -509,7 +549,7 @@ class Unit:
     def _own_rate(self, rate: Fraction) -> RationalFunction:
         return rate_of_mark(self.rates, rate)
 
-    def intervals(self, of_eps: tuple[Interval, ...], start: int) -> tuple[Interval, ...]:
+    def of_variable(self, of_eps: tuple[Interval, ...], start: int) -> tuple[Interval, ...]:
         """Return intervals that contain every value of e for eps in `of_eps` and m >= `start`."""
         if self.scale == ONE:
             return of_eps
@@ -517,58 +557,6 @@ class Unit:
         if last is None or not self.scale.never_falls_from(start):
             return (Interval.POSITIVE,)
         return (Interval(Fraction(0), last / self.scale.value_at(start), False, of_eps[-1].upper_closed),)
-
-
-#: The unit eps, for rates that are the same for every number.
-EPS = Unit(ONE)
-
-
-@frozen
-class CoefficientInequality(BoundEvidence):
-    """The inequality that a coefficient of beta is at least the same coefficient of the bound `total` of the error.
-
-    Both are coefficients of (m - `start`)^`power`. If the inequalities hold for all powers, the claim holds for every m
-    >= `start`.
-    """
-
-    start: int
-    total: Sum
-    power: int
-
-
-@frozen
-class UnionEvidence:
-    """A proof that the claim holds for every m >= `start`, by inequalities between coefficients.
-
-    `inequalities` has each inequality with its obligation. If `trivial` is a number, the inequalities are only about
-    values of the variable above it. For values up to `trivial`, beta is at least 1, by the obligations `above_one`.
-    `in_eps` is false if the variable is eps divided by a function of m, or if rates depend on m.
-    """
-
-    start: int
-    trivial: Fraction | None
-    inequalities: tuple[tuple[Obligation, CoefficientInequality], ...]
-    above_one: tuple[Obligation, ...]
-    in_eps: bool
-
-
-@frozen
-class UnionProof:
-    """A search for a proof that bounds of the error are at most beta, for every m >= some start.
-
-    `sums` are the bounds. With the rates of noise at m = start, they also bound the error for every greater m. `beta`
-    maps a start to the coefficients of beta, by power of m - start. Bounds and beta are functions of a variable such as
-    eps or eps/m, which `unit` defines; `intervals` has the values of the variable that the claim is about.
-    """
-
-    sums: tuple[Sum, ...]
-    beta: Coefficients
-    intervals: tuple[Interval, ...]
-    unit: Unit = EPS
-
-    def __post_init__(self) -> None:
-        if not self.sums:
-            raise ValueError("a union bound over no run would prove any claim")
 
     def inequalities(
         self, start: int, intervals: tuple[Interval, ...] | None = None
@@ -580,7 +568,7 @@ class UnionProof:
         Raises NotUniform if beta is not a polynomial in m.
         """
         coefficients = self.beta(start)
-        for total in dict.fromkeys(self.unit.with_rates(total, start) for total in self.sums):
+        for total in dict.fromkeys(self.with_rates(total, start) for total in self.sums):
             for power in range(max(1, *coefficients) + 1 if coefficients else 2):
                 beta = PiecewiseForm(coefficients.get(power, _ZERO))
                 obligation = Obligation(_needed(total, power, start), beta, intervals or self.intervals)
@@ -593,7 +581,7 @@ class UnionProof:
         """
         worst = yield from self._failing(start, self.intervals)
         if worst is None:
-            return UnionEvidence(start, None, tuple(self.inequalities(start)), (), self.unit.is_eps)
+            return UnionEvidence(start, None, tuple(self.inequalities(start)), (), self.is_eps)
         if self.intervals != (Interval.POSITIVE,):
             return None
         if not worst:
@@ -607,7 +595,7 @@ class UnionProof:
             above_one = yield from self._above_one(later, near)
             if above_one and (yield from self._failing(later, beyond)) is None:
                 inequalities = tuple(self.inequalities(later, beyond))
-                return UnionEvidence(later, trivial, inequalities, tuple(self.above_one(later, near)), self.unit.is_eps)
+                return UnionEvidence(later, trivial, inequalities, tuple(self.above_one(later, near)), self.is_eps)
         return None
 
     def _failing(self, start: int, intervals: tuple[Interval, ...]) -> Asking[Fraction | None]:
