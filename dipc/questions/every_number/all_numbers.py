@@ -234,8 +234,8 @@ class AllNumbers(Source):
     def _comparison(self, union: UnionBound, start: int) -> tuple[UnionProof, int]:
         """Return (a comparison of `union` with beta, first m) such that beta is a polynomial in m for all m >= first m.
 
-        The comparison is in a variable e in place of eps. If its `lesser` is true, the polynomial is only a lower bound
-        of beta. The first m is at least `start`. From there, no rate of noise, as a multiple of e, falls as m grows.
+        The comparison is in a variable e in place of eps. The polynomial may be only a lower bound of beta (see
+        `UnionProof`). The first m is at least `start`. From there, no rate of noise, as a multiple of e, falls as m grows.
         Raises NotUniform if no variable that is tried has these properties.
         """
         sums = tuple(sorted(union.sums, key=repr))
