@@ -784,9 +784,9 @@ def test_queries_from_0_are_those_from_1(source: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("{0..m - 1}", "{0..m}", "`i` is used other than as an index"),  # more values than indices
+        ("{0..m - 1}", "{0..m}", "the loop keeps its index, and goes on"),  # more values than indices
         ("q[0..m - 1]", "q[0..m]", "goes up to something other than `m` itself"),  # it ends elsewhere
-        ("out <- i", "out <- 0 + i", "`i` is used other than as an index"),  # a value is made of an index
+        ("out <- i", "out <- 0 + i", "the loop uses its index other than to name"),  # a value is made of an index
     ],
 )
 def test_queries_from_0_with_other_ends_are_not_covered(old: str, new: str, reason: str) -> None:
