@@ -235,8 +235,8 @@ class AllNumbers(Source):
         """Return (a comparison of `union` with beta, first m) such that beta is a polynomial in m for all m >= first m.
 
         The comparison is in a variable e in place of eps. The polynomial may be only a lower bound of beta (see
-        `UnionProof`). The first m is at least `start`. From there, no rate of noise, as a multiple of e, falls as m grows.
-        Raises NotUniform if no variable that is tried has these properties.
+        `UnionProof`). The first m is at least `start`. From there, no rate of noise, as a multiple of e, falls as m
+        grows. Raises NotUniform if no variable that is tried has these properties.
         """
         sums = tuple(sorted(union.sums, key=repr))
 
