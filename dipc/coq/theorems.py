@@ -238,7 +238,10 @@ def _row(
         raise NotStatedError("its obligation has no theorem")
     inputs, outputs = theorem.read(row["input"], row["output"])
     gamma = Fraction(row["gamma"])
-    at, event = program.applied(inputs), program.event(list(theorem.right_answers(inputs, outputs, gamma)), gamma)
+    at, event = (
+        program.applied(inputs),
+        program.event(list(theorem.probabilities.near_answers(inputs, outputs, gamma)), gamma),
+    )
     if row["probability"] == obligation.entry["probability"]:
         return obligation.from_program(name, at, event)
     if row["probability"] is None:

@@ -280,7 +280,7 @@ def vertex_values(
                     rows.append((side if holds else side.opposite(), compared[place].laws))
             else:
                 for row, laws in rows:
-                    weight = probabilities.weighted(weight, Constraints({row.form: row}), dict(enumerate(laws)), budget)
+                    weight = probabilities.weighted(weight, Constraints({row.form: row}), dict(enumerate(laws)))
                 total = add_closed(total, weight, budget)
         yield total
 
@@ -412,7 +412,7 @@ def at_bounds(
             raise NotDerived("the weight of a choice does not scale with the distance")
         stars: list[Hub] = []
         for row, laws_of in known:
-            more, weight = probabilities.product(weight, row, laws_of, budget)
+            more, weight = probabilities.product(weight, row, laws_of)
             stars += more
         terms.append((in_order(stars), weight))
     total = sum_of(terms, budget)
@@ -690,7 +690,7 @@ class Bounds:
     _runs: dict[object, list[tuple[OpenRun, Mapping[int, Closed]]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._probabilities = Probabilities(self.machine)
+        self._probabilities = Probabilities(self.machine, self.budget)
         self._is_plain = self._probabilities.is_plain()
 
     def require_known_distances(self) -> None:

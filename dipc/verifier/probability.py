@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from math import prod
 
@@ -233,38 +234,42 @@ MOST_ANSWERS = 2_000
 
 @dataclass
 class Probabilities:
-    """The probabilities of answers of the program `machine`; equal integrals are computed once."""
+    """The probabilities of answers of the program `machine`; equal integrals are computed once.
+
+    All work is charged to `budget`.
+    """
 
     machine: Machine
-    #: The program with its draws as late as possible, once it is needed.
-    _late: Late | None = None
-    _is_known: bool = False
+    budget: Budget
     _measures: dict[Hanging, Closed | str] = field(default_factory=dict)
 
-    def probability(
-        self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction, budget: Budget
-    ) -> Probability:
+    @cached_property
+    def _late(self) -> Late | None:
+        """The program with its draws as late as possible."""
+        return drawing_late(self.machine, self.budget)
+
+    def probability(self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction) -> Probability:
         """Return the probability that all outputs are within `gamma` of `outputs`.
 
-        `inputs` and `outputs` have values by slot. Charges its work to `budget`. Raises NotDerived if the program
-        cannot be explored, or if the probability of an event cannot be computed.
+        `inputs` and `outputs` have values by slot. Raises NotDerived if the program cannot be explored, or if the
+        probability of an event cannot be computed.
         """
-        answers = self.near_answers(inputs, outputs, gamma, budget)
-        return total_of((self._answer_probability(inputs, answer, gamma, budget) for answer in answers), budget)
+        answers = self.near_answers(inputs, outputs, gamma)
+        return total_of((self._answer_probability(inputs, answer, gamma) for answer in answers), self.budget)
 
     def near_answers(
-        self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction, budget: Budget
+        self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction
     ) -> Iterator[Mapping[int, Value]]:
         """Yield answers whose probabilities add up to that of an answer within `gamma` of `outputs` at `inputs`.
 
         `inputs`, `outputs` and the answers have values by slot. If the method `is_plain` returns True, `outputs` is the
         only answer: it represents all answers whose numbers differ from its own by at most gamma. Otherwise each answer
-        within gamma of `outputs` is yielded. Charges its work to `budget`.
+        within gamma of `outputs` is yielded.
         """
         if self.is_plain():
             yield outputs
             return
-        for answer, distance in self._answers(inputs, outputs, budget):
+        for answer, distance in self._answers(inputs, outputs):
             if distance is not None and distance <= gamma:
                 yield answer
 
@@ -274,17 +279,16 @@ class Probabilities:
         outputs: Mapping[int, Value],
         low: Fraction,
         high: Fraction | None,
-        budget: Budget,
     ) -> bool:
         """True if the same answers at `inputs` are within gamma of `outputs` for all `low` <= gamma < `high`.
 
-        A `high` of None is infinity. Charges its work to `budget`. Raises NotDerived if the distances of all answers
-        have to be computed, and this is not possible.
+        A `high` of None is infinity. Raises NotDerived if the distances of all answers have to be computed, and this
+        is not possible.
         """
         slots = self.machine.slots
         if self.is_plain():
             return all(slots[slot].type not in ("real", "int") for slot in outputs)
-        distances = [d for _, d in self._answers(inputs, outputs, budget)]
+        distances = [d for _, d in self._answers(inputs, outputs)]
         return not any(d is not None and d > low and (high is None or d < high) for d in distances)
 
     def is_plain(self) -> bool:
@@ -297,12 +301,11 @@ class Probabilities:
         )
 
     def _answers(
-        self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], budget: Budget
+        self, inputs: Mapping[int, Value], outputs: Mapping[int, Value]
     ) -> Iterator[tuple[Mapping[int, Value], Fraction | None]]:
         """Yield each possible answer with its distance from the answer `outputs` at `inputs`; None means infinity.
 
-        Charges its work to `budget`. Raises NotDerived for real or int outputs, for too many answers, or if `outputs`
-        is not a whole answer.
+        Raises NotDerived for real or int outputs, for too many answers, or if `outputs` is not a whole answer.
         """
         slots = self.machine.numbered("output")
         types = [self.machine.slots[slot].type for slot in slots]
@@ -314,10 +317,10 @@ class Probabilities:
         exact = {position: outputs[slot] for position, slot in zip(self.machine.distance.exact, slots, strict=True)}
         for chosen in product(*choices):
             answer = dict(zip(slots, chosen, strict=True))
-            yield answer, self._distance({**inputs, **answer, **exact}, answer, budget)
+            yield answer, self._distance({**inputs, **answer, **exact}, answer)
 
-    def _distance(self, values: Mapping[int, Value], answer: Mapping[int, Value], budget: Budget) -> Fraction | None:
-        run = Execution(self.machine, budget)
+    def _distance(self, values: Mapping[int, Value], answer: Mapping[int, Value]) -> Fraction | None:
+        run = Execution(self.machine, self.budget)
         distance = self.machine.distance
         if distance.same is not None and all(run.noiseless_value(code, values) is True for code in distance.same):
             return Fraction(0)
@@ -326,44 +329,40 @@ class Probabilities:
         return gap
 
     def _answer_probability(
-        self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction, budget: Budget
+        self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction
     ) -> Probability:
-        run, weights = self._run(inputs, outputs, gamma, budget)
+        run, weights = self._run(inputs, outputs, gamma)
         by_noises: dict[Constraints, Closed] = {}
         for state, known in run.ends.items():
             before, weight = by_noises.get(known), weights[state]
-            by_noises[known] = weight if before is None else add_closed(before, weight, budget)
-        products = (self.product(weight, known, run.laws, budget) for known, weight in by_noises.items())
-        return sum_of(products, budget)
+            by_noises[known] = weight if before is None else add_closed(before, weight, self.budget)
+        products = (self.product(weight, known, run.laws) for known, weight in by_noises.items())
+        return sum_of(products, self.budget)
 
     def _run(
-        self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction, budget: Budget
+        self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction
     ) -> tuple[Execution, dict[int, Closed]]:
         """Return (a run at `inputs`, the weights of its ends with outputs within `gamma` of `outputs`).
 
-        Draws are made as late as possible. Charges its work to `budget`. Raises NotDerived if the program cannot be
-        explored, or if the weights cannot be computed.
+        Draws are made as late as possible. Raises NotDerived if the program cannot be explored, or if the weights
+        cannot be computed.
         """
-        if not self._is_known:
-            self._late, self._is_known = drawing_late(self.machine, budget), True
         if self._late is not None:
             names = self._late.names
             wanted = {names[slot]: value for slot, value in outputs.items()}
-            run = Execution(self._late.machine, budget, wanted, gamma)
+            run = Execution(self._late.machine, self.budget, wanted, gamma)
             with suppress(NotDerived):
                 run.run({names[slot]: value for slot, value in inputs.items()})
-                return run, visits(run, budget)
-        run = Execution(self.machine, budget, outputs, gamma)
+                return run, visits(run, self.budget)
+        run = Execution(self.machine, self.budget, outputs, gamma)
         run.run(inputs)
-        return run, visits(run, budget)
+        return run, visits(run, self.budget)
 
-    def product(
-        self, weight: Closed, known: Constraints, laws: Mapping[int, Law], budget: Budget
-    ) -> tuple[Stars, Closed]:
+    def product(self, weight: Closed, known: Constraints, laws: Mapping[int, Law]) -> tuple[Stars, Closed]:
         """Return `weight`·Pr[all constraints `known` hold] as a product: (stars of normal noises, a closed form).
 
-        `laws` has the law of each noise by its number. Charges its work to `budget`. Raises NotDerived if connected
-        normal noises do not form a star, or if other noises have a probability that cannot be computed.
+        `laws` has the law of each noise by its number. Raises NotDerived if connected normal noises do not form a star,
+        or if other noises have a probability that cannot be computed.
         """
         stars: list[Hub] = []
         parts = hanging_together(laws, ((row.form, Fraction(row.constant)) for row in known.rows.values()))
@@ -371,23 +370,23 @@ class Probabilities:
             if _is_normal(key):
                 stars.append(star_of(key))
             else:
-                weight = multiply_closed(weight, self._measure(key, budget), budget)
+                weight = multiply_closed(weight, self._measure(key), self.budget)
         return in_order(stars), weight
 
-    def weighted(self, weight: Closed, known: Constraints, laws: Mapping[int, Law], budget: Budget) -> Closed:
+    def weighted(self, weight: Closed, known: Constraints, laws: Mapping[int, Law]) -> Closed:
         """Return `weight`·Pr[all constraints `known` hold] in closed form, for noises with `laws` by number.
 
-        Charges its work to `budget`. Raises NotDerived if normal noise is involved.
+        Raises NotDerived if normal noise is involved.
         """
-        stars, weight = self.product(weight, known, laws, budget)
+        stars, weight = self.product(weight, known, laws)
         if stars:
             raise NotDerived("probabilities of Gaussian noise have no closed form")
         return weight
 
-    def _measure(self, key: Hanging, budget: Budget) -> Closed:
+    def _measure(self, key: Hanging) -> Closed:
         measure = self._measures.get(key)
         if measure is None:
-            measure = self._measures[key] = measure_anew(*key, budget)
+            measure = self._measures[key] = measure_anew(*key, self.budget)
         if isinstance(measure, str):
             raise NotDerived(measure)
         return measure
@@ -436,7 +435,7 @@ class Theorem:
     reasons: Counter[str] = field(default_factory=Counter)
     measured: int = 0
     distances: Counter[str] = field(default_factory=Counter)
-    _probabilities: Probabilities = field(init=False)
+    probabilities: Probabilities = field(init=False)
     _known: dict[tuple[object, ...], Probability | str] = field(default_factory=dict)
     _equal: set[tuple[int, int]] = field(default_factory=set)
     _allowed: set[tuple[str, ...]] = field(default_factory=set)
@@ -444,7 +443,7 @@ class Theorem:
     _exchanged: dict[tuple[tuple[int, ...], ...], str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._probabilities = Probabilities(self.machine)
+        self.probabilities = Probabilities(self.machine, self.budget)
 
     def exchangeable(self, groups: Sequence[Sequence[int]]) -> str | None:
         """Return why the inputs of some group of `groups` are not proved to be exchangeable; None if all are.
@@ -603,7 +602,7 @@ class Theorem:
         """
         given, wanted = self.read(inputs, outputs)
         try:
-            steady = self._probabilities.is_steady(given, wanted, *ends, self.budget)
+            steady = self.probabilities.is_steady(given, wanted, *ends)
         except DERIVATION_ENDS as error:
             return why_it_ends(error)
         if not steady:
@@ -627,24 +626,13 @@ class Theorem:
         }
         return given, wanted
 
-    def right_answers(
-        self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction
-    ) -> Iterator[Mapping[int, Value]]:
-        """Yield answers, by slot, that together are all answers within `gamma` of `outputs` at `inputs`.
-
-        If each number may be off by gamma, independently of the others, `outputs` is yielded alone: it represents all
-        these answers. Otherwise each answer within gamma of `outputs` is yielded once. Raises NotDerived for too many
-        answers.
-        """
-        return self._probabilities.near_answers(inputs, outputs, gamma, self.budget)
-
     def derived_probability(
         self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction
     ) -> Probability | str:
         """Return the probability at `inputs` of an answer within `gamma` of `outputs`, or why it is not derived."""
         given, wanted = self.read(inputs, outputs)
         try:
-            return self._probabilities.probability(given, wanted, gamma, self.budget)
+            return self.probabilities.probability(given, wanted, gamma)
         except DERIVATION_ENDS as error:
             return why_it_ends(error)
 

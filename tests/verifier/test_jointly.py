@@ -22,7 +22,7 @@ from dipc.verifier.syntax import read_program
 
 FIXED = Required(DistanceLine(Fraction(0)), DistanceLine(Fraction(0)), None)
 PROBABILITIES = Probabilities(
-    Machine.compile(read_program("program p; output o : bool = true;", Budget()), {}, Budget())
+    Machine.compile(read_program("program p; output o : bool = true;", Budget()), {}, Budget()), Budget()
 )
 LAWS: list[Law] = [
     (Family.LAPLACE, Fraction(1)),

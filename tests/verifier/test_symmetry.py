@@ -46,11 +46,13 @@ def inputs_of(machine: Machine) -> list[tuple[Any, ...]]:
 def law(derived: Theorem, inputs: tuple[Any, ...], *, late: bool = True) -> list[Any]:
     """The probability of each answer, of the machine as it is or with late draws."""
     machine = derived.machine
-    probabilities = Probabilities(machine, None, _is_known=not late)
+    probabilities = Probabilities(machine, Budget())
+    if not late:
+        probabilities._late = None
     given = dict(zip(machine.numbered("input"), inputs, strict=True))
     outputs = machine.numbered("output")
     answers = product(*(values_of(machine.slots[slot].type) for slot in outputs))
-    return [probabilities.probability(given, dict(zip(outputs, each, strict=True)), ZERO, Budget()) for each in answers]
+    return [probabilities.probability(given, dict(zip(outputs, each, strict=True)), ZERO) for each in answers]
 
 
 def same(one: list[Any], other: list[Any]) -> bool:

@@ -177,7 +177,7 @@ def test_hostile_programs_are_not_derived_and_end_soon(number: int) -> None:
         budget = Budget(1_000_000)
         machine = Machine.compile(read_program(HOSTILE[number], budget), {}, budget)
         outputs = machine.numbered("output")
-        Probabilities(machine).probability({}, dict.fromkeys(outputs, Fraction(1)), Fraction(0), budget)
+        Probabilities(machine, budget).probability({}, dict.fromkeys(outputs, Fraction(1)), Fraction(0))
 
     with pytest.raises((NotDerived, Exhausted)):
         derived()
@@ -330,7 +330,7 @@ def test_a_long_sum_is_derived() -> None:
     budget = Budget(STEPS)
     machine = Machine.compile(read_program(SUMS, budget), {"n": Fraction(9)}, budget)
     (out,), (q,) = machine.numbered("output"), machine.numbered("input")
-    found, _ = Probabilities(machine).probability({q: Fraction(1, 9)}, {out: True}, Fraction(0), budget)
+    found, _ = Probabilities(machine, budget).probability({q: Fraction(1, 9)}, {out: True}, Fraction(0))
     assert len(found) > 8
 
 
@@ -429,7 +429,7 @@ def test_what_no_run_comes_to_is_not_looked_at(statement: str) -> None:
     text = f"program p; input q : real; output o : {{0, 1}}; var b : {{0..3}}; var d : {{0, 1}}; {statement}"
     machine = Machine.compile(read_program(text, Budget()), {}, Budget())
     (q,), (o,) = machine.numbered("input"), machine.numbered("output")
-    above, below = Probabilities(machine).probability({q: Fraction(0)}, {o: Fraction(0)}, Fraction(0), Budget())
+    above, below = Probabilities(machine, Budget()).probability({q: Fraction(0)}, {o: Fraction(0)}, Fraction(0))
     assert (above, below) == ({(0, Fraction(0)): Fraction(1, 2 if "choose" in statement else 1)}, ONE)
 
 
