@@ -45,7 +45,7 @@ class UnsupportedError(Exception):
 
 @dataclass(frozen=True)
 class CoqFile:
-    """A Coq file: its `text`, and counts of what is stated in it.
+    """A Coq file, or a part of it: its `text`, and counts of what is stated in it.
 
     `obligations` counts the obligations of the certificate, and `stated` those of them that are theorems in the file.
     `open_verdicts` counts the rows and classes that claim something but rest on no obligation. Of the rows that rest on
@@ -53,8 +53,8 @@ class CoqFile:
     """
 
     text: str
-    stated: int
-    obligations: int
+    stated: int = 0
+    obligations: int = 0
     open_verdicts: int = 0
     proved_rows: int = 0
     unproved_rows: int = 0
@@ -85,7 +85,7 @@ def write_theorems(document: Document, budget: Budget) -> CoqFile:
         raise UnsupportedError(f"inequalities of privacy are not written; supported are {SUPPORTED}")
     blocks: list[str] = []
     stated = total = 0
-    found: list[_Rows] = []
+    found: list[CoqFile] = []
     several = len(document.constituents) > 1
     kinds = [name for name, part in (("proved", document.proved), ("refuted", document.refuted)) if part is not None]
     for part, kind in zip(document.constituents, kinds or ["certificate"], strict=True):
@@ -108,13 +108,13 @@ def write_theorems(document: Document, budget: Budget) -> CoqFile:
                 blocks.append(f"(* {heading}\n   not stated: {_comment(str(reason))} *)")
             else:
                 blocks.append("\n".join([f"(* {heading} *)", *lines]))
-        found.append(_Rows.write(part, f"{kind}_" if several else "", known, budget))
+        found.append(_write_rows(part, f"{kind}_" if several else "", known, budget))
     open_verdicts = sum(_open_verdicts(part.data) for part in document.constituents)
-    proved, unproved = sum(one.proved for one in found), sum(one.unproved for one in found)
+    proved, unproved = sum(one.proved_rows for one in found), sum(one.unproved_rows for one in found)
     if proved:
         programs = (_HOME / PROGRAMS).read_text(encoding="utf-8").strip()
         blocks += [programs, "Import Programs."]
-    blocks += [block for one in found for block in one.blocks]
+    blocks += [one.text for one in found if one.text]
     theorems = CoqFile("", stated, total, open_verdicts, proved, unproved)
     head = "\n   ".join(
         [
@@ -173,53 +173,42 @@ def _uses(data: Mapping[str, Any]) -> dict[int, list[str]]:
 # === rows ======================================================================================
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """The Coq text (`blocks`) about the rows of a certificate: the program, and a theorem for each row.
+def _write_rows(part: Document, prefix: str, known: Mapping[int, _Obligation], budget: Budget) -> CoqFile:
+    """Write the program of the document `part`, and a theorem about each of its rows, if possible.
 
-    `proved` counts the rows with a theorem, and `unproved` the other rows that have an obligation. The text says why a
-    row has no theorem, unless its gamma is left open.
+    The row's obligation must be in `known`, which has obligations by index. All names in the Coq text begin with
+    `prefix`. The text says why a row has no theorem, unless its gamma is left open. Charges its work to `budget`.
     """
-
-    blocks: tuple[str, ...]
-    proved: int
-    unproved: int
-
-    @staticmethod
-    def write(part: Document, prefix: str, known: Mapping[int, _Obligation], budget: Budget) -> _Rows:
-        """Write the program of the document `part`, and a theorem about each of its rows, if possible.
-
-        The row's obligation must be in `known`, which has obligations by index. All names in the Coq text begin with
-        `prefix`. Charges its work to `budget`.
-        """
-        rows = [row for row in part.data.get("rows", ()) if row.get("obligation") is not None]
-        ranged = sum("ranges" in row for row in part.data.get("rows", ()))
-        if not rows or part.table is None:
-            return _Rows((), 0, ranged)
+    rows = [row for row in part.data.get("rows", ()) if row.get("obligation") is not None]
+    ranged = sum("ranges" in row for row in part.data.get("rows", ()))
+    if not rows or part.table is None:
+        return CoqFile("", unproved_rows=ranged)
+    try:
+        tree, machine, _ = program_in(part, budget)
+        program = CoqProgram(machine, f"{prefix}program")
+        definition = program.definition()
+    except (NotStatedError, Rejected) as reason:
+        why = f"(* No row is proved from the program: {_comment(str(reason))}. *)"
+        return CoqFile(why, unproved_rows=len(rows) + ranged)
+    theorem = theorem_of(part, tree, machine, budget)
+    text = part.data["program"]["text"]
+    shown = "\n".join(f"   {_comment(line)}".rstrip() for line in text.splitlines())
+    head = [f"(* The program:\n\n{shown} *)", "\n".join(definition)]
+    blocks: list[str] = []
+    proved = 0
+    for row in rows[:MOST_ROWS]:
+        name = f"{prefix}row{row['row']}"
         try:
-            tree, machine, _ = program_in(part, budget)
-            program = CoqProgram(machine, f"{prefix}program")
-            definition = program.definition()
-        except (NotStatedError, Rejected) as reason:
-            return _Rows((f"(* No row is proved from the program: {_comment(str(reason))}. *)",), 0, len(rows) + ranged)
-        theorem = theorem_of(part, tree, machine, budget)
-        text = part.data["program"]["text"]
-        shown = "\n".join(f"   {_comment(line)}".rstrip() for line in text.splitlines())
-        head = [f"(* The program:\n\n{shown} *)", "\n".join(definition)]
-        blocks: list[str] = []
-        proved = 0
-        for row in rows[:MOST_ROWS]:
-            name = f"{prefix}row{row['row']}"
-            try:
-                lines = _row(name, row, program, theorem, known)
-                proved += 1
-            except (NotStatedError, NotDerived) as reason:
-                blocks.append(f"(* {name} is not proved from the program: {_comment(str(reason))} *)")
-            else:
-                blocks.append("\n".join(lines))
-        if len(rows) > MOST_ROWS:
-            blocks.append(f"(* The other {len(rows) - MOST_ROWS} rows are not proved from the program. *)")
-        return _Rows((*(head if proved else ()), *blocks), proved, len(rows) - proved + ranged)
+            lines = _row(name, row, program, theorem, known)
+            proved += 1
+        except (NotStatedError, NotDerived) as reason:
+            blocks.append(f"(* {name} is not proved from the program: {_comment(str(reason))} *)")
+        else:
+            blocks.append("\n".join(lines))
+    if len(rows) > MOST_ROWS:
+        blocks.append(f"(* The other {len(rows) - MOST_ROWS} rows are not proved from the program. *)")
+    written = "\n\n".join([*(head if proved else ()), *blocks])
+    return CoqFile(written, proved_rows=proved, unproved_rows=len(rows) - proved + ranged)
 
 
 def _row(

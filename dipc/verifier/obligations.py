@@ -103,7 +103,6 @@ class Decided:
     verdict: str
     open: str | None
     charted: bool = False
-    #: The value of the variable at which a refuted obligation was shown to fail.
     fails_at: Fraction | None = None
 
     def require(self, verdict: str, beta: Beta | None, budget: Budget) -> str | None:

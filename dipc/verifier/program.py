@@ -184,11 +184,8 @@ class Machine:
     code: tuple[Instruction, ...]
     loops: tuple[tuple[int, int], ...]
     distance: Distance
-    #: Conditions over the slots of the inputs; every input satisfies all of them.
     requires: tuple[Code, ...] = ()
-    #: The only eps at which the program is read, or None.
     at: Fraction | None = None
-    #: The place in the text of the statement of each instruction, as in the syntax tree.
     spans: tuple[tuple[int, int], ...] = ()
 
     def numbered(self, role: str) -> list[int]:

@@ -14,8 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 from math import comb, factorial, gcd
+from operator import itemgetter
 
 from dipc.verifier import reading as read
 from dipc.verifier.functions import ONE, Ring, common_multiple, height, multiply, read_ring
@@ -200,10 +201,8 @@ class Curve:
     @cached_property
     def columns(self) -> tuple[tuple[int, tuple[tuple[int, int], ...]], ...]:
         """The terms c·t^k·e^{-j·t} of the function: for each j, increasing, the pairs (k, c)."""
-        columns: dict[int, list[tuple[int, int]]] = {}
-        for j, k, c in self.terms:
-            columns.setdefault(j, []).append((k, c))
-        return tuple((j, tuple(column)) for j, column in columns.items())
+        columns = groupby(self.terms, key=itemgetter(0))
+        return tuple((j, tuple((k, c) for _, k, c in column)) for j, column in columns)
 
     @cached_property
     def rows(self) -> tuple[tuple[int, tuple[tuple[int, int], ...]], ...]:
