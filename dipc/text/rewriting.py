@@ -7,6 +7,7 @@ without its noise.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -32,12 +33,10 @@ def hoisted(program: ast.ProgramTree) -> ast.ProgramTree:
     constants = frozenset(
         name for each in program.declarations if isinstance(each, ast.ConstDecl) for name, _ in each.bindings
     )
-    return _with_bodies(program, lambda types: _Hoisting(names, constants, types))
+    return _with_bodies(program, lambda types: _Hoisting(names, types, constants=constants))
 
 
-def _with_bodies(
-    program: ast.ProgramTree, rewriting: Callable[[dict[str, ast.TypeExpr]], _Hoisting | _Clamps]
-) -> ast.ProgramTree:
+def _with_bodies(program: ast.ProgramTree, rewriting: Callable[[dict[str, ast.TypeExpr]], _Lifting]) -> ast.ProgramTree:
     """Return `program` with its body and that of its `ideal` rewritten, and with the new variables declared.
 
     `rewriting` receives the types of the variables of a body, and returns an object that rewrites its statements.
@@ -82,42 +81,36 @@ def _types(declarations: Sequence[ast.Declaration]) -> dict[str, ast.TypeExpr]:
 
 
 @dataclass
-class _Hoisting:
-    """A rewriting of one body of statements that moves each draw out of an expression.
+class _Lifting:
+    """A rewriting of one body of statements that moves parts of expressions into statements before them.
 
-    The draw becomes a statement of its own, before the statement with the expression. `names` yields new names, one for
-    each of the added `variables`. `types` has the declared type of each variable, and `constants` the names of the
-    constants. `loops` has the `for` statements around the current statement, by the variables of these loops.
+    `names` yields new names, one for each of the added `variables`. `types` has the declared type of each variable.
+    `loops` has the `for` statements around the current statement, by the variables of these loops.
     """
 
     names: Iterator[str]
-    constants: frozenset[str]
     types: dict[str, ast.TypeExpr]
     variables: list[ast.VariableDecl] = field(default_factory=list)
     loops: dict[str, ast.For] = field(default_factory=dict)
 
     def block(self, body: Sequence[ast.Statement]) -> Iterator[ast.Statement]:
         for statement in body:
-            before: list[ast.Sample] = []
+            before: list[ast.Statement] = []
             match statement:
-                case ast.Assign(target, value):
-                    place = self._place(target, before)
-                    changed: ast.Statement = replace(statement, target=place, value=self._free(value, before))
-                case ast.Sample(target, distribution):
-                    place = self._place(target, before)
-                    changed = replace(statement, target=place, distribution=self._around(distribution, before))
                 case ast.If(condition, then, otherwise):
-                    condition = self._free(condition, before)
+                    condition = self.free(condition, before)
                     then, otherwise = tuple(self.block(then)), tuple(self.block(otherwise))
-                    changed = replace(statement, condition=condition, then=then, otherwise=otherwise)
+                    changed: ast.Statement = replace(statement, condition=condition, then=then, otherwise=otherwise)
                 case ast.While(condition, inside):
-                    condition = self._free(condition, before)
+                    condition = self.free(condition, before)
                     changed = replace(statement, condition=condition, body=(*self.block(inside), *before))
                 case ast.For(variable, body=inside):
                     around = self.loops
                     self.loops = {**around, variable: statement}
                     changed = replace(statement, body=tuple(self.block(inside)))
                     self.loops = around
+                case ast.Assign() | ast.Sample():
+                    changed = self.changed(statement, before)
                 case ast.ExitStatement():
                     changed = statement
                 case _:
@@ -125,25 +118,53 @@ class _Hoisting:
             yield from before
             yield changed
 
-    def _place(self, target: ast.Name | ast.Element, before: list[ast.Sample]) -> ast.Name | ast.Element:
-        return replace(target, index=self._free(target.index, before)) if isinstance(target, ast.Element) else target
+    @abstractmethod
+    def free(self, expr: ast.Expr, before: list[ast.Statement]) -> ast.Expr:
+        """Return `expr` with new variables in place of the parts that move.
 
-    def _around(self, distribution: ast.Distribution, before: list[ast.Sample]) -> ast.Distribution:
+        Statements that give these variables their values are appended to `before`, inner parts first.
+        """
+
+    @abstractmethod
+    def changed(self, statement: ast.Assign | ast.Sample, before: list[ast.Statement]) -> ast.Statement:
+        """Return `statement` with new variables in place of the parts that move, as `free` does."""
+
+    def new_variable(self, type_: ast.TypeExpr, span: Span) -> ast.Name:
+        name = next(self.names)
+        self.types[name] = type_
+        declared = (ast.Declarator(name, None, None, span),)
+        self.variables.append(ast.VariableDecl(ast.Role.VAR, declared, type_, None, span))
+        return ast.Name(name, span)
+
+
+@dataclass
+class _Hoisting(_Lifting):
+    """A rewriting that moves each draw out of an expression, into a statement of its own.
+
+    `constants` are the names of the constants.
+    """
+
+    constants: frozenset[str] = frozenset()
+
+    def changed(self, statement: ast.Assign | ast.Sample, before: list[ast.Statement]) -> ast.Statement:
+        place = self._place(statement.target, before)
+        if isinstance(statement, ast.Assign):
+            return replace(statement, target=place, value=self.free(statement.value, before))
+        return replace(statement, target=place, distribution=self._around(statement.distribution, before))
+
+    def _place(self, target: ast.Name | ast.Element, before: list[ast.Statement]) -> ast.Name | ast.Element:
+        return replace(target, index=self.free(target.index, before)) if isinstance(target, ast.Element) else target
+
+    def _around(self, distribution: ast.Distribution, before: list[ast.Statement]) -> ast.Distribution:
         match distribution:
             case ast.NoiseExpr(mean=mean) if mean is not None:
-                return replace(distribution, mean=self._free(mean, before))
+                return replace(distribution, mean=self.free(mean, before))
             case ast.Choose(arms):
-                return replace(distribution, arms=tuple((self._free(value, before), weight) for value, weight in arms))
+                return replace(distribution, arms=tuple((self.free(value, before), weight) for value, weight in arms))
             case _:
                 return distribution
 
-    def _free(self, expr: ast.Expr, before: list[ast.Sample]) -> ast.Expr:
-        """Return `expr` with a new variable in place of each draw in it.
-
-        A statement that draws into the new variable is appended to `before`. The statement of a draw inside another one
-        comes first.
-        """
-
+    def free(self, expr: ast.Expr, before: list[ast.Statement]) -> ast.Expr:
         def variable(node: ast.Expr) -> ast.Expr | None:
             if isinstance(node, ast.Ranged) and any(isinstance(each, Drawn) for each in walk(node)):
                 return node  # each of its values would be drawn, and is refused where it is typed
@@ -153,7 +174,7 @@ class _Hoisting:
 
         return rewritten(expr, variable)
 
-    def _drawn(self, distribution: ast.Distribution, span: Span, before: list[ast.Sample]) -> ast.Expr:
+    def _drawn(self, distribution: ast.Distribution, span: Span, before: list[ast.Statement]) -> ast.Expr:
         """Append a statement to `before` that draws from `distribution` into a new variable.
 
         Returns the new variable as an expression at `span`.
@@ -184,14 +205,11 @@ class _Hoisting:
         return replace(type_, low=low, high=high)
 
     def _sampled(
-        self, distribution: ast.Distribution, type_: ast.TypeExpr, span: Span, before: list[ast.Sample]
+        self, distribution: ast.Distribution, type_: ast.TypeExpr, span: Span, before: list[ast.Statement]
     ) -> ast.Name:
-        name = next(self.names)
-        self.types[name] = type_
-        declared = (ast.Declarator(name, None, None, span),)
-        self.variables.append(ast.VariableDecl(ast.Role.VAR, declared, type_, None, span))
-        before.append(ast.Sample(ast.Name(name, span), distribution, span))
-        return ast.Name(name, span)
+        place = self.new_variable(type_, span)
+        before.append(ast.Sample(place, distribution, span))
+        return place
 
     def _varies(self, value: ast.Expr) -> bool:
         return any(
@@ -241,48 +259,21 @@ def with_clamps_assigned(program: ast.ProgramTree) -> ast.ProgramTree:
     return _with_bodies(program, lambda types: _Clamps(names, types))
 
 
-@dataclass
-class _Clamps:
-    """A rewriting of one body of statements that moves `min`, `max` and `abs` out of expressions.
+class _Clamps(_Lifting):
+    """A rewriting that moves each `min`, `max` and `abs` of reals and ints out of an expression, into an assignment."""
 
-    Each call becomes an assignment before the statement with the expression. `names` yields new names, one for each of
-    the added `variables`, and `types` has the type of each variable.
-    """
+    def changed(self, statement: ast.Assign | ast.Sample, before: list[ast.Statement]) -> ast.Statement:
+        match statement:
+            case ast.Assign(value=ast.Call(arguments=arguments) as call):
+                free = tuple(self.free(each, before) if self._has_range(each) else each for each in arguments)
+                return replace(statement, value=replace(call, arguments=free))
+            case ast.Assign(value=value):
+                return replace(statement, value=self.free(value, before))
+            case ast.Sample(distribution=ast.NoiseExpr(mean=mean) as noise) if mean is not None:
+                return replace(statement, distribution=replace(noise, mean=self.free(mean, before)))
+        return statement
 
-    names: Iterator[str]
-    types: dict[str, ast.TypeExpr]
-    variables: list[ast.VariableDecl] = field(default_factory=list)
-
-    def block(self, body: Sequence[ast.Statement]) -> Iterator[ast.Statement]:
-        for statement in body:
-            before: list[ast.Statement] = []
-            changed: ast.Statement = statement
-            match statement:
-                case ast.Assign(value=ast.Call(arguments=arguments) as call):
-                    free = tuple(self._free(each, before) if self._has_range(each) else each for each in arguments)
-                    changed = replace(statement, value=replace(call, arguments=free))
-                case ast.Assign(value=value):
-                    changed = replace(statement, value=self._free(value, before))
-                case ast.Sample(distribution=ast.NoiseExpr(mean=mean) as noise) if mean is not None:
-                    changed = replace(statement, distribution=replace(noise, mean=self._free(mean, before)))
-                case ast.If(condition, then, otherwise):
-                    condition = self._free(condition, before)
-                    then, otherwise = tuple(self.block(then)), tuple(self.block(otherwise))
-                    changed = replace(statement, condition=condition, then=then, otherwise=otherwise)
-                case ast.While(condition, inside):
-                    condition = self._free(condition, before)
-                    changed = replace(statement, condition=condition, body=(*self.block(inside), *before))
-                case ast.For(body=inside):
-                    changed = replace(statement, body=tuple(self.block(inside)))
-            yield from before
-            yield changed
-
-    def _free(self, expr: ast.Expr, before: list[ast.Statement]) -> ast.Expr:
-        """Return `expr` with a new variable in place of each call of `min`, `max` or `abs` of reals and ints.
-
-        Statements that compute the new variables are appended to `before`.
-        """
-
+    def free(self, expr: ast.Expr, before: list[ast.Statement]) -> ast.Expr:
         def variable(node: ast.Expr) -> ast.Expr | None:
             base = self._base(node)
             match node:
@@ -302,8 +293,8 @@ class _Clamps:
                     return self._total(node, base, before)
                 case ast.Call(function, arguments) if function in _BY_CASES and base is not None:
                     if self._has_range(node):
-                        node = replace(node, arguments=tuple(self._free(each, before) for each in arguments))
-                    place = self._declared(base, node.span)
+                        node = replace(node, arguments=tuple(self.free(each, before) for each in arguments))
+                    place = self.new_variable(ast.BaseTypeExpr(base, node.span), node.span)
                     before.append(ast.Assign(place, node, node.span))
                     return place
             return None
@@ -312,22 +303,14 @@ class _Clamps:
 
     def _total(self, node: ast.Ranged, base: ast.BaseType, before: list[ast.Statement]) -> ast.Expr:
         span = node.span
-        total, index = self._declared(base, span), ast.Name(next(self.names), span)
+        total, index = self.new_variable(ast.BaseTypeExpr(base, span), span), ast.Name(next(self.names), span)
         body = rewritten(node.body, lambda each: index if ast.is_name(each, node.variable) else None)
         inside: list[ast.Statement] = []
-        summand = self._free(body, inside)
+        summand = self.free(body, inside)
         inside.append(ast.Assign(total, ast.Binary(ast.BinaryOp.ADD, total, summand, span), span))
         before.append(ast.Assign(total, ast.number(0, span), span))
         before.append(ast.For(index.name, node.low, node.high, tuple(inside), span))
         return total
-
-    def _declared(self, base: ast.BaseType, span: Span) -> ast.Name:
-        name = next(self.names)
-        type_ = ast.BaseTypeExpr(base, span)
-        self.types[name] = type_
-        declared = (ast.Declarator(name, None, None, span),)
-        self.variables.append(ast.VariableDecl(ast.Role.VAR, declared, type_, None, span))
-        return ast.Name(name, span)
 
     def _base(self, expr: ast.Expr) -> ast.BaseType | None:
         types = [self.types.get(each.name) for each in walk(expr) if isinstance(each, ast.Name | ast.Element)]
