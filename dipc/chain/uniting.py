@@ -278,7 +278,6 @@ class _Region:
         self.given = given
         self.row = row
         self._items = items
-        self._keys = frozenset(items)
         self._best: dict[int, dict[int, Weight] | None] = {}
         #: The x and the y of all constraints x - y >= w; None if some constraint is not of this kind.
         self.ends = None if row.others else (set(row.graphs[_UPPER]), set(row.graphs[_LOWER]))
@@ -300,7 +299,7 @@ class _Region:
         for item in items:
             bound = item.bound
             if bound is None or self.ends is None:
-                if item in self._keys or entails([*self.given, *self._items], item):
+                if item in self._items or entails([*self.given, *self._items], item):
                     result.append(item)
                 continue
             end, other = bound[:2] if side == _UPPER else bound[1::-1]
