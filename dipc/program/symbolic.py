@@ -59,6 +59,8 @@ _MOST_NODES, _MOST_VALUES = 200_000, 64
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
+_JUNCTIONS = (DomOp.AND, DomOp.OR)
+
 
 @frozen
 class ValueRange:
@@ -244,8 +246,6 @@ class ExpressionTable:
                 return self.choice(arguments[0], self.constant(_ONE), self.constant(_ZERO))
             case DomOp.NOT:
                 return self.opposite(arguments[0])
-            case DomOp.AND | DomOp.OR:
-                return self._junction(op, arguments)
             case DomOp.EQ:
                 return self.equal(*arguments)
             case DomOp.NE:
@@ -255,22 +255,30 @@ class ExpressionTable:
                 return self.compared(CompareOp(op.value), difference)
             case DomOp.ABS:
                 return self._absolute(arguments[0])
-            case DomOp.MULTIPLY | DomOp.MIN | DomOp.MAX:
+            case DomOp.MULTIPLY | DomOp.MIN | DomOp.MAX | DomOp.AND | DomOp.OR:
                 return self._flat(op, arguments)
             case _:
                 assert_never(op)
 
     def _flat(self, op: DomOp, arguments: Sequence[Node]) -> Node:
+        """Return the product, `min`, `max`, `and` or `or` of `arguments`, whose operands are not of the same kind."""
         operands: list[Node] = []
         for node in arguments:
             form = self.forms[node]
-            operands += form[1:] if form[0] == op.value else (node,)  # type: ignore[arg-type]
-        if op is not DomOp.MULTIPLY:
-            operands = list(dict.fromkeys(operands))
-        ordered = tuple(sorted(operands))
+            for part in form[1:] if form[0] == op.value else (node,):
+                assert isinstance(part, int)
+                truth = self.value(part) if op in _JUNCTIONS else None
+                if truth is not None and truth is (op is DomOp.OR):
+                    return self.constant(truth)
+                if truth is None:
+                    operands.append(part)
+        ordered = tuple(sorted(operands if op is DomOp.MULTIPLY else set(operands)))
+        if not ordered:
+            return self.constant(op is DomOp.AND)
         if len(ordered) == 1:
             return ordered[0]
-        return self._node((op.value, *ordered), self._operation_range(op, ordered), ordered)
+        range_ = _TRUTH if op in _JUNCTIONS else self._operation_range(op, ordered)
+        return self._node((op.value, *ordered), range_, ordered)
 
     def _operation_range(self, op: DomOp, operands: Sequence[Node]) -> ValueRange:
         bounds = [self._bounds(node) for node in operands]
@@ -321,21 +329,12 @@ class ExpressionTable:
 
     def compared(self, op: CompareOp, difference: Node) -> Node:
         """Return the condition `difference` `op` 0."""
-        match op:
-            case CompareOp.GT:
-                return self._sign("positive", difference)
-            case CompareOp.GE:
-                return self._sign("nonnegative", difference)
-            case CompareOp.LT:
-                return self._sign("positive", self.combined([(-_ONE, difference)]))
-            case CompareOp.LE:
-                return self._sign("nonnegative", self.combined([(-_ONE, difference)]))
-            case CompareOp.EQ:
-                return self._zero(difference)
-            case CompareOp.NE:
-                return self.opposite(self._zero(difference))
-            case _:
-                assert_never(op)
+        if op in (CompareOp.EQ, CompareOp.NE):
+            equal = self._zero(difference)
+            return equal if op is CompareOp.EQ else self.opposite(equal)
+        if op in (CompareOp.LT, CompareOp.LE):
+            difference = self.combined([(-_ONE, difference)])
+        return self._sign("positive" if op in (CompareOp.GT, CompareOp.LT) else "nonnegative", difference)
 
     def _sign(self, sign: str, node: Node) -> Node:
         value = self.value(node)
@@ -366,23 +365,6 @@ class ExpressionTable:
         listed = self.ranges[node].listed
         return listed is None or all(isinstance(value, Fraction) for _, value in listed)
 
-    def _junction(self, op: DomOp, arguments: Sequence[Node]) -> Node:
-        stop = op is DomOp.OR
-        operands: list[Node] = []
-        for node in arguments:
-            form = self.forms[node]
-            for part in form[1:] if form[0] == op.value else (node,):
-                assert isinstance(part, int)
-                truth = self.value(part)
-                if truth is stop:
-                    return self.constant(stop)
-                if truth is None:
-                    operands.append(part)
-        ordered = tuple(sorted(set(operands)))
-        if not ordered:
-            return self.constant(not stop)
-        return ordered[0] if len(ordered) == 1 else self._node((op.value, *ordered), _TRUTH, ordered)
-
     def choice(self, condition: Node, then: Node, otherwise: Node) -> Node:
         """Return the expression `then` if `condition` holds, else `otherwise`.
 
@@ -400,12 +382,12 @@ class ExpressionTable:
         one, other = self.value(then), self.value(otherwise)
         if isinstance(one, bool) or isinstance(other, bool):
             if one is True:
-                return self._junction(DomOp.OR, (condition, otherwise))
+                return self._flat(DomOp.OR, (condition, otherwise))
             if one is False:
-                return self._junction(DomOp.AND, (self.opposite(condition), otherwise))
+                return self._flat(DomOp.AND, (self.opposite(condition), otherwise))
             if other is True:
-                return self._junction(DomOp.OR, (self.opposite(condition), then))
-            return self._junction(DomOp.AND, (condition, then))
+                return self._flat(DomOp.OR, (self.opposite(condition), then))
+            return self._flat(DomOp.AND, (condition, then))
         if not (self._is_number(then) and self._is_number(otherwise)):
             return self._choice(condition, then, otherwise)
         if form[0] in ("positive", "nonnegative"):  # `if a > b then a else b` is the maximum
@@ -485,8 +467,7 @@ class ExpressionTable:
             case ("=", one, other):
                 return self.equal(renamed_operand(one), renamed_operand(other))
             case (str() as name, *operands):
-                op, changed = DomOp(name), [renamed_operand(each) for each in operands]
-                return self._junction(op, changed) if op in (DomOp.AND, DomOp.OR) else self._flat(op, changed)
+                return self._flat(DomOp(name), [renamed_operand(each) for each in operands])
             case form:
                 raise AssertionError(form)
 
