@@ -185,8 +185,6 @@ class Ideal:
         self._to_program = dict(zip(lowered.inputs, core.inputs, strict=True))
         self._to_program_output = dict(zip(lowered.outputs, core.outputs, strict=True))
         self._to_ideal = {slot: own for own, slot in self._to_program.items()}
-        #: Constraints over the slots of the ideal and of the program, by the former and how they were written.
-        self._translated: dict[tuple[Constraint, CompareOp, Affine], Constraint] = {}
         self._regions: dict[tuple[Value, ...], tuple[Region, ...] | LimitReached] = {}
         #: det by the number of an input in the grid, once `list_answers` has computed it.
         self._listed: list[tuple[Value, ...] | None] | None = None
@@ -513,12 +511,7 @@ class Ideal:
         return Region(guards, tuple(answer))
 
     def _translate_constraint(self, item: Constraint) -> Constraint:
-        key = item, item.op, item.difference
-        known = self._translated.get(key)
-        if known is None:
-            known = replace(item, form=self._translate(item.form), difference=self._translate(item.difference))
-            self._translated[key] = known
-        return known
+        return replace(item, form=self._translate(item.form), difference=self._translate(item.difference))
 
     def _translate(self, form: Affine) -> Affine:
         assert not form.noises, "an ideal draws no noise"
