@@ -349,8 +349,8 @@ class _Area:
         """Return the expectation of `moment` of Z for discrete Laplace noises.
 
         Raises OutsideFragment for other noises, and for several noises if there are constraints or the moment is |Z|.
-        Without constraints, and with z = e^{-rate·eps}: E[|N + s|] = |s| + 2·z^{|s|+1}/(1 - z²) for an integer s, and
-        between integers it is linear in s; E[N²] = 2z/(1 - z)², and variances of independent noises add up.
+        Without constraints, and with z = e^{-rate·eps}: E[N²] = 2z/(1 - z)², and variances of independent noises add
+        up.
         """
         one = ExpPoly.ONE
         tails = all(noise.law.exponential_tails for noise in self.noises)
@@ -367,17 +367,7 @@ class _Area:
                 "`metric { output: linf; }`"
             )
         (noise,), ((_, c),) = self.noises, self.coefficients
-        if self.constraints:
-            return self._between_numbers(noise, c, moment)
-        z = ExpPoly.term(1, 0, -noise.rate)
-
-        def absolute(s: int) -> Closed:
-            return Quotient(ExpPoly.term(2, 0, -noise.rate * (abs(s) + 1)), one - z * z) + abs(s)
-
-        point = self.shift / c
-        below = floor(point)
-        share = point - below
-        return (absolute(below) * (1 - share) + absolute(below + 1) * share) * abs(c)
+        return self._between_numbers(noise, c, moment)
 
     def _between_numbers(self, noise: Noise, c: Fraction, moment: Moment) -> Closed:
         """Return the expectation of |Z|, Z² or Z, as `moment` says, for Z = `c`·k + `shift`.

@@ -261,7 +261,7 @@ class ExpressionTable:
                 assert_never(op)
 
     def _flat(self, op: DomOp, arguments: Sequence[Node]) -> Node:
-        """Return the product, `min`, `max`, `and` or `or` of `arguments`, whose operands are not of the same kind."""
+        """Return `op`, a product, `min`, `max`, `and` or `or`, of `arguments` as one node without nested ones."""
         operands: list[Node] = []
         for node in arguments:
             form = self.forms[node]
