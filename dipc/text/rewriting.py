@@ -127,7 +127,10 @@ class _Lifting:
 
     @abstractmethod
     def changed(self, statement: ast.Assign | ast.Sample, before: list[ast.Statement]) -> ast.Statement:
-        """Return `statement` with new variables in place of the parts that move, as `free` does."""
+        """Return `statement` with new variables in place of the parts that move.
+
+        Statements that give these variables their values are appended to `before`, as by `free`.
+        """
 
     def new_variable(self, type_: ast.TypeExpr, span: Span) -> ast.Name:
         name = next(self.names)
