@@ -176,12 +176,8 @@ class Agreement:
         Raises NotDerived if the iterations are not of finitely many kinds, if no stated term fits a comparison, or if
         the program does not do what its ideal does.
         """
-        own, ideal = self.shape.own, self.shape.ideal
-        starts = list(self._ways(self._ideal, self._ideal.start()))
-        begun = list(self._agreeing(self._own, self._own.start(), ()))
-        if len(starts) != 1 or len(begun) != 1 or starts[0].at != ideal.head or begun[0].at != own.head:
-            raise NotDerived("more than one path leads to the loop")
-        self._head(begun[0], starts[0])
+        begun, start = self._before_loop()
+        self._head(begun, start)
         iterations, endings = [], []
         for number, (program, exact) in enumerate(self._heads):
             if number >= MOST_HEADS:
@@ -190,9 +186,16 @@ class Agreement:
             legs = (leg for entry in self._entries for leg in self._iteration(entry, program, exact))
             iterations.append(tuple(dict.fromkeys(legs)))
             endings.append(tuple(dict.fromkeys(self._ending(program, exact))))
-        return Walks(begun[0].terms, iterations, endings)
+        return Walks(begun.terms, iterations, endings)
 
     # --- parts of a run -------------------------------------------------------------------------------
+
+    def _before_loop(self) -> tuple[State, State]:
+        """Return the states of the program and of its ideal when they first reach the loop; no run ends before it."""
+        starts, begun = (list(self._ways(runs, runs.start())) for runs in (self._ideal, self._own))
+        if [way.at for way in starts] != [self.shape.ideal.head] or [way.at for way in begun] != [self.shape.own.head]:
+            raise NotDerived("more than one path leads to the loop")
+        return begun[0], starts[0]
 
     def _iteration(self, entry: _Entry, program: State, exact: State) -> Iterator[Leg]:
         own, ideal = self.shape.own, self.shape.ideal
@@ -204,7 +207,7 @@ class Agreement:
             known = self._claimed_guards(entry, way)
             if contradictory(known, self.budget):
                 continue  # No input that something is claimed of goes this way.
-            for end in self._agreeing(entry.own, entry.own.entered(program), known):
+            for end in self._ways(entry.own, entry.own.entered(program), known):
                 terms = (*end.terms, *self._compared(end, way, known, self._indexed))
                 if (end.at == own.head) is not (way.at == ideal.head):
                     raise NotDerived("the program and its `ideal` do not end in the same iteration")
@@ -219,7 +222,7 @@ class Agreement:
         ways = list(self._ways(self._ideal, self._ideal.after_loop(exact)))
         if len(ways) != 1:
             raise NotDerived("the `ideal` compares inputs after the loop")
-        for end in self._agreeing(self._own, self._own.after_loop(program), ()):
+        for end in self._ways(self._own, self._own.after_loop(program)):
             known = self._claimed_guards(self._entries[0], ways[0])
             yield Leg(None, (*end.terms, *self._compared(end, ways[0], known, self._final)))
 
@@ -233,11 +236,10 @@ class Agreement:
         if self.shape.norm != "linf" or self._distances.has_apart or len(self._entries) != 1 or self._indexed:
             raise NotDerived("a yes-or-no answer is covered only under the maximum norm")
         (entry,) = self._entries
-        starts = list(self._ways(self._ideal, self._ideal.start()))
-        begun = list(self._agreeing(self._own, self._own.start(), ()))
-        if len(starts) != 1 or len(begun) != 1 or begun[0].terms or begun[0].at != own.head:
+        begun, start = self._before_loop()
+        if begun.terms:
             raise NotDerived("more than one path leads to the loop")
-        program, exact = self._own.stripped(begun[0])[0], self._ideal.stripped(starts[0])[0]
+        program, exact = self._own.stripped(begun)[0], self._ideal.stripped(start)[0]
         ways = list(self._ways(entry.ideal, entry.ideal.entered(exact)))
         found = [way for way in ways if way.at != ideal.head]
         passed = [way for way in ways if way.at == ideal.head]
@@ -256,12 +258,12 @@ class Agreement:
             if state.at != own.head and self._compared(state, found[0], (), self._final):
                 raise NotDerived("an output is not finite")
         low = self.shape.own.low
-        for end in self._agreeing(entry.own, entry.own.entered(program), self._claimed_guards(entry, passed[0])):
+        for end in self._ways(entry.own, entry.own.entered(program), self._claimed_guards(entry, passed[0])):
             if end.at != own.head:
                 raise NotDerived("the program and its `ideal` do not end in the same iteration")
             for ending in self._ending(program, exact):
                 yield Total(ending.terms, end.terms, low - 1)
-        for end in self._agreeing(entry.own, entry.own.entered(program), self._claimed_guards(entry, found[0])):
+        for end in self._ways(entry.own, entry.own.entered(program), self._claimed_guards(entry, found[0])):
             if end.at == own.head:
                 raise NotDerived("the program and its `ideal` do not end in the same iteration")
             yield Total(end.terms, (), low)
@@ -281,10 +283,11 @@ class Agreement:
 
     # --- one side -------------------------------------------------------------------------------------
 
-    def _ways(self, runs: LoopRuns, state: State) -> Iterator[State]:
-        return runs.ways(state, (), lambda state, guard: self._outcomes(state, guard, ()))
+    def _ways(self, runs: LoopRuns, state: State, known: tuple[Guard, ...] = ()) -> Iterator[State]:
+        """Return the ends of the paths from `state` on which noisy comparisons have the results that inputs imply.
 
-    def _agreeing(self, runs: LoopRuns, state: State, known: tuple[Guard, ...]) -> Iterator[State]:
+        `runs` is about the program or its ideal, and the inputs satisfy the guards `known`.
+        """
         return runs.ways(state, known, lambda state, guard: self._outcomes(state, guard, known))
 
     def _outcomes(self, state: State, guard: Guard, known: tuple[Guard, ...]) -> list[State]:

@@ -29,6 +29,7 @@ from tests.questions.real_programs import (
     SPARSE_VARIANT,
 )
 from tests.questions.test_for_all import FINITE, NOT_UNIFORM, OWN, SPLIT, TURNS, changed
+from tests.questions.test_index_answers import FLAG
 from tests.questions.test_several_loops import MAXIMUM_FIRST, NOISE_FIRST, SPLIT_NOISE
 from tests.verifier import samples
 
@@ -408,3 +409,15 @@ def test_counters_that_stand_still_take_few_steps(other: str) -> None:
     budget = Budget(200_000)
     assert not check_text(samples.resealed(data), budget).complete
     assert budget.left > 0
+
+
+def test_an_ideal_that_ends_before_the_loop_is_not_that_of_a_flag() -> None:
+    """No input has another answer, but the program may answer yes: the claim is wrong."""
+    data = samples.document(dipc.certify(dipc.check(dipc.load(FLAG), inputs="all", for_all="m", keep_proofs=True)))
+    data["cases"], data["numbers"]["least"] = [], data["numbers"]["start"]
+    assert check_text(samples.resealed(data)).complete
+    text = data["program"]["text"].replace("ideal { for", "ideal { exit; for")
+    data["program"] |= {"text": text, "sha256": sha256(text.encode()).hexdigest()}
+    accepted = check_text(samples.resealed(data))
+    assert not accepted.complete
+    assert "more than one path leads to the loop" in accepted.trusted[0]
