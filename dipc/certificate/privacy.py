@@ -41,7 +41,7 @@ from dipc.verifier.privacy import MOST_OPEN
 from dipc.verifier.privacy import PrivacyClaim as Read
 from dipc.verifier.probability import Theorem, program_of
 from dipc.verifier.reading import DERIVATION_ENDS, Budget, Question, Rejected
-from dipc.verifier.shifts import AlignedExit, Change, aligned_exits, in_box
+from dipc.verifier.shifts import AlignedExit, Alignment, Change
 
 _HOLDS = Verdict.ACCURATE
 
@@ -202,15 +202,13 @@ def shifts(program: dict[str, Any], only_at: Fraction | None, adjacency: str) ->
     budget = Budget()
     try:
         tree, machine = program_of(program["text"], program["sha256"], program["name"], constants, only_at, budget)
-        machine, widths = in_box(tree, machine, constants, budget)
-        exits = aligned_exits(machine, distance, budget, in_box=widths is not None)
-        slots, reach = machine.numbered("input"), Fraction(radius)
-        known = [list(islice(own.moves(slots, distance, reach, widths), _MOST_MOVES + 1)) for own in exits]
+        alignment = Alignment.from_program(tree, machine, constants, (distance, Fraction(radius)), budget)
+        known = [list(islice(alignment.moves(own), _MOST_MOVES + 1)) for own in alignment.exits]
     except DERIVATION_ENDS:
         return None
     numbers: dict[tuple[tuple[int, Fraction], ...], int] = {}
     chosen: list[list[int]] = []
-    for aligned, own in zip(exits, known, strict=True):
+    for aligned, own in zip(alignment.exits, known, strict=True):
         chosen.append([])
         for move in own:
             if len(chosen[-1]) == _MOST_MOVES:
@@ -236,7 +234,6 @@ def _cheapest(aligned: AlignedExit, move: Mapping[int, Fraction]) -> Mapping[int
         return Halfspace(sorted_terms(kept), change.value({}, move))
 
     inequalities = [halfspace(change) for change in aligned.slacks]
-    inequalities += [Halfspace(((i, Fraction(1)),), Fraction(0)) for i in sorted(aligned.growing)]
     equations = [halfspace(change) for change in aligned.outputs]
     if any(not each.coefficients and each.constant < 0 for each in inequalities):
         return None

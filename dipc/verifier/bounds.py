@@ -88,6 +88,13 @@ class Comparison:
             constant -= 1
         return Comparison(_negated(self.noises), _negated(self.inputs), constant, 0, self.whole)
 
+    def renamed(self, noises: Mapping[int, int], inputs: Mapping[int, int]) -> Comparison:
+        """Return the comparison with new indices of `noises` and new slots of `inputs`; others are kept."""
+        drawn, given = (
+            {names.get(i, i): c for i, c in terms} for names, terms in ((noises, self.noises), (inputs, self.inputs))
+        )
+        return Comparison.from_coefficients(drawn, given, self.constant, self.radius, self.whole)
+
     def follows_from(self, other: Comparison) -> bool:
         """True if this comparison holds, for all inputs, wherever `other` does."""
         return self.constant >= other.constant and self == replace(other, constant=self.constant)
@@ -764,18 +771,22 @@ class Bounds:
 
     def exits_with(
         self, finite: tuple[Value, ...], path: Path
-    ) -> tuple[list[tuple[frozenset[Comparison], Closed]], Mapping[int, Law]]:
-        """Return all exits with the answer of `path`, a path of the ideal, and the laws of the noises by index.
+    ) -> tuple[dict[frozenset[Comparison], Closed], Mapping[int, Law]]:
+        """Return the weights of all exits with the answer of the ideal's `path`, and the laws of the noises by index.
 
-        Each exit is a set of comparisons with a weight. At every input with the values `finite` of the finite inputs,
-        the probability of the answer is the sum over the exits of the weight times the probability of the comparisons.
-        Raises NotDerived if the exits cannot be derived, for example because the program compares inputs without noise.
+        An exit is a set of comparisons. At every input with the values `finite` of the finite inputs, the probability
+        of the answer is the sum over the exits of the weight times the probability of the comparisons. Raises
+        NotDerived if the exits cannot be derived, for example because the program compares inputs without noise.
         """
         if not self._is_plain:
             raise NotDerived("the `metric` block defines its own distance between outputs")
         run, weights = self._run(finite, path, _refused, others=False, unites=True)
-        exits = self._exits(run, path, others=False)
-        return [(frozenset((*near, *run.comparisons(state))), weights[state]) for state, near in exits], run.laws
+        result: dict[frozenset[Comparison], Closed] = {}
+        for state, near in self._exits(run, path, others=False):
+            comparisons, weight = frozenset((*near, *run.comparisons(state))), weights[state]
+            before = result.get(comparisons)
+            result[comparisons] = weight if before is None else add_closed(before, weight, self.budget)
+        return result, run.laws
 
     def _exits(self, run: OpenRun, path: Path, *, others: bool) -> Iterator[tuple[int, list[Comparison]]]:
         """Yield the exits of `run` with the answer of `path`, a path of the ideal, and comparisons for each exit.

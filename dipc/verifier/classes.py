@@ -149,17 +149,6 @@ def least_alpha(claim: Claim, budget: Budget) -> Fraction:
     return alpha
 
 
-def at_least_distance(claim: Claim, budget: Budget) -> Required:
-    """Return the claim `claim` about inputs whose dd is 1, the least distance of integers that is not 0.
-
-    The alpha of the claim must be dd. Charges its work to `budget`. Raises Rejected if it is not.
-    """
-    if claim.alpha != "dd" or claim.gamma == "free":
-        raise Rejected("its obligation leaves alpha open, but the claim does not")
-    alpha, gamma, beta = claim.terms({}, "1", budget)
-    return Required(DistanceLine(alpha or ZERO), DistanceLine(gamma), beta)
-
-
 def least_decay(claim: Claim, budget: Budget) -> Fraction | None:
     """Return the least r for which e^(r·A·eps)·beta is proved to be nondecreasing in the distance A, for each eps.
 
@@ -354,5 +343,4 @@ class ClassFacts:
     dd: str | None = None
     values: tuple[Probability, ...] | None = None
     slacks: Mapping[Slack, DistanceLine] = field(default_factory=dict)
-    #: Of integer distances: e^(decay·distance·eps)·beta never falls as the distance grows.
     decay: Fraction = ZERO

@@ -7,13 +7,15 @@ b.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from itertools import combinations, product
 from math import ceil, floor
 from typing import Any
 
+from dipc.verifier.program import calculated
 from dipc.verifier.reading import NotDerived
 from dipc.verifier.syntax import (
     Apply,
@@ -90,19 +92,12 @@ def boxed(tree: Program, constants: Mapping[str, Fraction]) -> Box | None:
     returned for a program with `requires`, and for one with a local name that hides an input. `constants` are the
     values of the program's constants.
     """
-    if tree.requires:
-        return None  # What it requires is about inputs, not about their clamps.
-    numbers = {each.name for each in tree.variables if each.type == "real"}
-    tree = replace(tree, body=_join(tree.body, numbers))
-    reader = _Reader(tree, constants)
-    if not reader.inputs or reader.is_ambiguous:
-        return None
-    reader.collect(tree.body)
-    ranges = reader.ranges()
-    if not ranges:
-        return None
-    body = reader.replaced(tree.body, ranges)
-    return Box(replace(tree, body=body, ideal=None, metric=(), claim=()), _named(ranges))
+    bare = replace(tree, ideal=None, metric=(), claim=())
+    reals = {each.name for each in tree.variables if each.type == "real"}
+    with suppress(NotDerived):
+        changed, _, ranges = _without_clamps(bare, constants, reals, ("real",))
+        return Box(changed, _named(ranges))
+    return None
 
 
 def limited(tree: Program, constants: Mapping[str, Fraction]) -> Box:
@@ -112,34 +107,13 @@ def limited(tree: Program, constants: Mapping[str, Fraction]) -> Box:
     answer and the distances of answers from it are the same. `constants` are the values of the program's constants.
     Raises NotDerived if every input is read somewhere without a clamp, or if the program has `requires`.
     """
-    if tree.requires:
-        raise NotDerived("clipped inputs are not covered in a program with `requires`")
-    own = () if tree.ideal is None else tree.ideal.variables
-    if any(each.type == "int" for each in tree.every_variable):
+    joined: set[str] = set()
+    if not any(each.type == "int" for each in tree.every_variable):
         # A real number in a variable for integers is an error that no joining may hide.
-        join: Callable[[Block], Block] = tuple
-    else:
-        reals = {each.name for each in tree.variables if each.type == "real"}
-        hidden = {each.name for each in own if each.type != "real"}
-        local = {each.name for each in own if each.type == "real"}
-
-        def join(block: Block) -> Block:
-            return _join(block, reals | local - hidden)
-
-    ideal = None if tree.ideal is None else replace(tree.ideal, body=join(tree.ideal.body))
-    tree = replace(tree, body=join(tree.body), ideal=ideal)
-    reader = _Reader(tree, constants, every_part=True)
-    if reader.is_ambiguous:
-        raise NotDerived("an input has the name of another variable")
-    for part in (tree.body, ideal):
-        reader.collect(part)
-    for name in names(tree.metric):
-        # A metric computes with two inputs, so that no clamp in it is looked at.
-        if name.rstrip("'") in reader.inputs:
-            reader.bare.add((name.rstrip("'"), None))
-    ranges = reader.ranges()
-    if not ranges:
-        raise NotDerived("no input is clipped")
+        own = () if tree.ideal is None else tree.ideal.variables
+        joined = {each.name for each in own if each.type == "real"} - {each.name for each in own if each.type != "real"}
+        joined |= {each.name for each in tree.variables if each.type == "real"}
+    changed, reader, ranges = _without_clamps(tree, constants, joined, ("real", "int"))
     required: list[Expr] = []
     for name, ends in [(each.name, each.ends) for each in tree.variables if each.role == "input"]:
         places: list[Fraction | None] = [None]
@@ -154,13 +128,36 @@ def limited(tree: Program, constants: Mapping[str, Fraction]) -> Box:
             for op, end in zip((">=", "<="), ranges.get(key, (None, None)), strict=True):
                 if end is not None:
                     required.append(Apply(op, (read, Literal(end))))
-    changed = replace(
-        tree,
-        body=reader.replaced(tree.body, ranges),
-        ideal=None if ideal is None else replace(ideal, body=reader.replaced(ideal.body, ranges)),
-        requires=tuple(required),
-    )
-    return Box(changed, _named(ranges))
+    return Box(replace(changed, requires=tuple(required)), _named(ranges))
+
+
+def _without_clamps(
+    tree: Program, constants: Mapping[str, Fraction], joined: set[str], types: Collection[str]
+) -> tuple[Program, _Reader, Mapping[Key, Ends]]:
+    """Return (the program `tree` without clamps of inputs, a reader of its clamps, the ranges of the inputs).
+
+    Inputs of other types than `types` keep their clamps. The names of variables whose assignments are joined are
+    `joined`, and `constants` are the values of the program's constants. Raises NotDerived if no input is clipped.
+    """
+    if tree.requires:
+        # What it requires is about inputs, not about their clamps.
+        raise NotDerived("clipped inputs are not covered in a program with `requires`")
+    ideal = None if tree.ideal is None else replace(tree.ideal, body=_join(tree.ideal.body, joined))
+    tree = replace(tree, body=_join(tree.body, joined), ideal=ideal)
+    reader = _Reader(tree, constants, types)
+    if reader.is_ambiguous:
+        raise NotDerived("an input has the name of another variable")
+    reader.collect((tree.body, ideal))
+    for name in names(tree.metric):
+        # A metric computes with two inputs, so that no clamp in it is looked at.
+        if name.rstrip("'") in reader.inputs:
+            reader.bare.add((name.rstrip("'"), None))
+    ranges = reader.ranges()
+    if not ranges:
+        raise NotDerived("no input is clipped")
+    if ideal is not None:
+        ideal = replace(ideal, body=reader.replaced(ideal.body, ranges))
+    return replace(tree, body=reader.replaced(tree.body, ranges), ideal=ideal), reader, ranges
 
 
 def _named(ranges: Mapping[Key, Ends]) -> dict[str, Ends]:
@@ -203,17 +200,15 @@ class _Reader:
     """A collector of the clamps of inputs in a program.
 
     `clamps` has the clamps of each input, and `bare` the inputs that are also read without a clamp. `inputs` are the
-    names of the inputs whose clamps are collected: real inputs, read in the program itself. If `every_part` is true,
-    clamps of int inputs and clamps in the program's `ideal` are collected, too.
+    names of the inputs whose clamps are collected, those of the given types.
     """
 
-    def __init__(self, tree: Program, constants: Mapping[str, Fraction], *, every_part: bool = False) -> None:
-        types = ("real", "int") if every_part else ("real",)
+    def __init__(self, tree: Program, constants: Mapping[str, Fraction], types: Collection[str]) -> None:
         self.inputs = {each.name for each in tree.variables if each.role == "input" and each.type in types}
         self.whole = {each.name for each in tree.variables if each.type == "int"}
-        part = (tree.body, tree.ideal) if every_part else tree.body
+        part = (tree.body, tree.ideal)
         local = {node.variable for node in nodes(part) if isinstance(node, For | Mechanism | Ranged)}
-        if every_part and tree.ideal is not None:
+        if tree.ideal is not None:
             local |= {each.name for each in tree.ideal.variables}
         declared = {each.name for each in tree.variables}
         self.constants = {name: value for name, value in constants.items() if name not in local | declared}
@@ -345,14 +340,11 @@ class _Reader:
                 return value
             case Name(name):
                 return self.constants.get(name)
-            case Apply("neg", (inner,)):
-                value_of = self.number(inner)
-                return None if value_of is None else -value_of
-            case Apply("+" | "-" | "*" | "/" as op, (left, right)):
-                one, two = self.number(left), self.number(right)
-                if one is None or two is None or (op == "/" and not two):
-                    return None
-                return {"+": one + two, "-": one - two, "*": one * two, "/": one / two if two else _ZERO}[op]
+            case Apply("neg" | "+" | "-" | "*" | "/" as op, arguments):
+                values = [value for value in map(self.number, arguments) if value is not None]
+                if len(values) == len(arguments) and not (op == "/" and not values[1]):
+                    result = calculated(op, values)
+                    return result if isinstance(result, Fraction) else None
         return None
 
 

@@ -43,14 +43,7 @@ from dipc.verifier.reading import (
     why_it_ends,
 )
 from dipc.verifier.rows import Rows
-from dipc.verifier.shifts import (
-    aligned_exits,
-    alignment_cost,
-    delta_suffices,
-    in_box,
-    require_private,
-    shifts_one_noise,
-)
+from dipc.verifier.shifts import Alignment, delta_suffices, require_private
 from dipc.verifier.statement import (
     Answer,
     Both,
@@ -101,14 +94,10 @@ class Accepted:
     facts: tuple[str, ...] = ()
     compared: tuple[str, ...] = ()
     derived: str | None = None
-    #: The noun for the subjects of its verdicts: row, class or pair.
     what: str = "row"
-    #: The constants that have several values in the claim.
     varying: frozenset[str] = frozenset()
-    #: The expected claim, and whether it follows, if a claim is expected.
     expected: Expected | None = None
     answer: Answer | None = None
-    #: Why the claim of the program's claim block does not follow, if it was compared and does not.
     differs: str | None = None
 
     @property
@@ -780,32 +769,22 @@ def _check_inputs(document: Document, tree: Program, about: Subject, budget: Bud
     data = document.data
     positive = Positive(data["positive"], budget)
     examined = tree if data.get("clipped") is None else _limited(document, tree)
-    checked = check_inputs(data, examined, document.program.constants, positive, budget)
-    checked.tally.require(data["verdict"], "classes")
-    numbers = data["numbers"]
-    every = "" if numbers is None else f", for every {numbers['parameter']} >= {numbers['least']}"
+    found = check_inputs(data, examined, document.program.constants, positive, budget)
+    counts, numbers = found.tally.counts, data["numbers"]
+    found.tally.require(data["verdict"], "classes")
     named = None if numbers is None else (numbers["parameter"], numbers["least"])
-    varying = frozenset(checked.varying)
+    every = "" if named is None else f", for every {named[0]} >= {named[1]}"
+    subject = about.leaving_open(found.varying)
     return Accepted(
-        statement=OfInputs(
-            data["verdict"],
-            about.leaving_open(varying),
-            checked.claim,
-            budget,
-            _kinds(tree),
-            named,
-            checked.tally.counts,
-            checked.witnesses,
-            varying,
-        ),
-        counts=checked.tally.counts,
+        statement=OfInputs(data["verdict"], subject, found.claim, budget, _kinds(tree), named, found),
+        counts=counts,
         claim=f"{_claim_text(data['claim'], {}, 1)}; every {_kinds(tree)} input{every}",
-        open_rows=tuple(checked.tally.open),
-        trusted=checked.trusted,
+        open_rows=tuple(found.tally.open),
+        trusted=found.trusted,
         compared=(WORDS["program"],),
         what="class",
-        varying=varying,
-    ).resting_on(checked.obligations)
+        varying=found.varying,
+    ).resting_on(found.obligations)
 
 
 _RANGES = read.by_name(read.tuple_of(read.nullable(read.rational), read.nullable(read.rational)))
@@ -851,26 +830,15 @@ def _check_privacy(
         theorem = Theorem.from_tree(replace(tree, metric=(), ideal=None), document.program.constants, budget)
     context = read_context(data, intervals, Positive(data["positive"], budget))
     decided = check_obligations(data["obligations"], context, budget)
-    found = check_privacy(data, claim, theorem, context, decided, budget)
-    counts, missing = found.counts, found.missing
+    pairs = check_privacy(data, claim, theorem, context, decided, budget)
     with in_step("alike"):
-        unproved = theorem.exchangeable(found.pairs.groups)
+        unproved = theorem.exchangeable(pairs.groups)
+    count = len(pairs.ordered)
     return Accepted(
-        statement=OfPairs(
-            data["verdict"],
-            about,
-            claim,
-            intervals,
-            theorem.machine,
-            data["adjacent"],
-            found.pairs.inputs,
-            found.pairs.ordered,
-            found.refuted,
-            found.pairs.groups,
-        ),
-        counts=counts,
+        statement=OfPairs(data["verdict"], about, claim, intervals, theorem.machine, data["adjacent"], pairs),
+        counts={"rows": count, data["verdict"]: count, "undecided": 0, "vacuous": 0},
         claim=claim_text(data["claim"], pairs_text(data)),
-        open_rows=missing,
+        open_rows=pairs.missing,
         trusted=(
             *_trusted(theorem, compared=True, what="outputs at inputs"),
             *(() if unproved is None else (f"that the inputs stand for all orders of their values: {unproved}",)),
@@ -914,30 +882,26 @@ def _check_aligned(
             if numbers[0] not in constants:
                 raise Rejected(f"the program has no constant `{numbers[0][:40]}` for the number of queries")
     trusted, exits = f"that {claim.budget}*eps bounds the loss: ", 0
-    cost: Fraction | None
-    aligned, with_delta = None, False
-    widths: Mapping[int, Fraction | None] | None = None
+    cost: Fraction | None = None
+    alignment, with_delta = None, False
+    part = budget.part(ALL_INPUTS)
     try:
         if numbers is None:
-            part = budget.part(ALL_INPUTS)
-            own, widths = in_box(tree, machine, constants, part)
-            aligned = aligned_exits(own, distance, part, in_box=widths is not None)
-            exits, cost = len(aligned), None
+            alignment = Alignment.from_program(tree, machine, constants, (distance, reach), part)
+            exits = len(alignment.exits)
             trusted += "the certificate has no shifts"
         else:
+            exits = require_private(tree, numbers, constants, (distance, reach), claim.budget, part)
             cost = claim.budget
-            exits = require_private(tree, numbers, constants, (distance, reach), claim.budget, budget.part(ALL_INPUTS))
     except DERIVATION_ENDS as error:
-        cost = None
         trusted += why_it_ends(error)
-    if aligned is not None and data["shifts"] is not None:
-        slots = machine.numbered("input")
+    if alignment is not None and data["shifts"] is not None:
         try:
-            cost = alignment_cost(aligned, data["shifts"], slots, distance, reach, budget, widths)
+            cost = alignment.cost(data["shifts"], budget)
             trusted = f"that {claim.budget}*eps bounds the loss: the shifts cost {cost}*eps"
         except NotDerived as error:
             trusted = f"that {claim.budget}*eps bounds the loss: {error}"
-        if cost is not None and cost > claim.budget and shifts_one_noise(aligned, data["shifts"]):
+        if cost is not None and cost > claim.budget and alignment.shifts_one_noise(data["shifts"]):
             uppers = [interval.upper for interval in intervals]
             with_delta = delta_suffices(above, cost - claim.budget, uppers)
     if not (is_positive or with_delta):

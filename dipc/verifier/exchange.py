@@ -20,7 +20,7 @@ from math import factorial, prod
 from dipc.verifier import reading as read
 from dipc.verifier.bounds import Bounds, Comparison
 from dipc.verifier.execution import Affine
-from dipc.verifier.functions import Closed, add_closed, equal_closed
+from dipc.verifier.functions import Closed, equal_closed
 from dipc.verifier.ideal import OPEN, Ideal, Path
 from dipc.verifier.linear import Guard
 from dipc.verifier.multisets import Groups, places_of, require_places
@@ -252,7 +252,7 @@ class _ProductCheck:
             )
         slots = self.theorem.machine.numbered("input")
         regions = [frozenset((self._guards(path),)), *self._regions(path)]
-        ways = self._ways(finite, path)
+        weights, laws = Bounds(self.theorem.machine, self.ideal, self.budget).exits_with(finite, path)
         for block in exchanged.blocks:
             for one, other in pairwise(block):
                 names = {slots[one]: slots[other], slots[other]: slots[one]}
@@ -260,10 +260,10 @@ class _ProductCheck:
                     frozenset(frozenset(guard.renamed(names) for guard in guards) for guards in region) == region
                     for region in regions
                 )
-                if not same or not ways.are_same(slots[one], slots[other], self.budget):
+                if not same or not _are_exchanged(weights, laws, slots[one], slots[other], self.budget):
                     raise Rejected(f"the inputs {one} and {other} are not shown to be exchangeable")
         mentioned = {slot for region in regions for guards in region for guard in guards for slot, _ in guard.form}
-        mentioned |= {slot for comparisons in ways.weights for each in comparisons for slot, _ in each.inputs}
+        mentioned |= {slot for comparisons in weights for each in comparisons for slot, _ in each.inputs}
         for place in exchanged.free:
             if slots[place] in mentioned:
                 raise Rejected(f"the answer depends on the input {place}, which is listed as making no difference")
@@ -295,64 +295,33 @@ class _ProductCheck:
         places = dict(zip(self.ideal.machine.numbered("input"), self.theorem.machine.numbered("input"), strict=True))
         return frozenset(guard.renamed(places) for guard in path.guards)
 
-    def _ways(self, finite: tuple[Value, ...], path: Path) -> _Ways:
-        bounds = Bounds(self.theorem.machine, self.ideal, self.budget)
-        exits, laws = bounds.exits_with(finite, path)
-        weights: dict[frozenset[Comparison], Closed] = {}
-        for comparisons, weight in exits:
-            before = weights.get(comparisons)
-            weights[comparisons] = weight if before is None else add_closed(before, weight, self.budget)
-        return _Ways(weights, laws)
 
+def _are_exchanged(
+    weights: Mapping[frozenset[Comparison], Closed], laws: Mapping[int, Law], one: int, other: int, budget: Budget
+) -> bool:
+    """True if an exchange of the inputs in the slots `one` and `other` maps all exits with one answer onto each other.
 
-@dataclass
-class _Ways:
-    """All exits of a program with one answer, as sets of comparisons with their weights.
-
-    `laws` has the laws of the noises compared, whose means are 0, by the index of the noise. `_around` has, for each
-    noise, the slots of the inputs that are compared with it.
+    The exits are sets of comparisons with their `weights`, and `laws` has the laws of the noises by index. The noises
+    that are compared with the first input and not with the second are exchanged with those that are compared with the
+    second and not with the first, in order. Charges its work to `budget`.
     """
-
-    weights: Mapping[frozenset[Comparison], Closed]
-    laws: Mapping[int, Law]
-    _around: dict[int, set[int]] = field(init=False)
-
-    def __post_init__(self) -> None:
-        #: The slots of the inputs that are compared with each noise.
-        self._around = {}
-        for comparisons in self.weights:
-            for each in comparisons:
-                for noise, _ in each.noises:
-                    self._around.setdefault(noise, set()).update(slot for slot, _ in each.inputs)
-
-    def are_same(self, one: int, other: int, budget: Budget) -> bool:
-        """True if an exchange of the inputs in the slots `one` and `other` maps the exits onto each other.
-
-        The noises that are compared with the first input and not with the second are exchanged with those that are
-        compared with the second and not with the first, in order. Charges its work to `budget`.
-        """
-        mine, theirs = (
-            sorted(noise for noise, slots in self._around.items() if a in slots and b not in slots)
-            for a, b in ((one, other), (other, one))
-        )
-        if len(mine) != len(theirs) or any(self.laws[a] != self.laws[b] for a, b in zip(mine, theirs, strict=True)):
+    around: dict[int, set[int]] = {}
+    for comparisons in weights:
+        for each in comparisons:
+            for noise, _ in each.noises:
+                around.setdefault(noise, set()).update(slot for slot, _ in each.inputs)
+    mine, theirs = (
+        sorted(noise for noise, slots in around.items() if a in slots and b not in slots)
+        for a, b in ((one, other), (other, one))
+    )
+    if [laws[noise] for noise in mine] != [laws[noise] for noise in theirs]:
+        return False
+    noises = dict(zip((*mine, *theirs), (*theirs, *mine), strict=True))
+    inputs = {one: other, other: one}
+    for comparisons, weight in weights.items():
+        budget.spend(10 + 10 * len(comparisons))
+        image = weights.get(frozenset(each.renamed(noises, inputs) for each in comparisons))
+        if image is None or not equal_closed(weight, image, budget):
             return False
-        noises = dict(zip((*mine, *theirs), (*theirs, *mine), strict=True))
-        inputs = {one: other, other: one}
-        for comparisons, weight in self.weights.items():
-            budget.spend(10 + 10 * len(comparisons))
-            renamed = frozenset(
-                Comparison.from_coefficients(
-                    {noises.get(i, i): c for i, c in each.noises},
-                    {inputs.get(i, i): c for i, c in each.inputs},
-                    each.constant,
-                    each.radius,
-                    each.whole,
-                )
-                for each in comparisons
-            )
-            image = self.weights.get(renamed)
-            if image is None or not equal_closed(weight, image, budget):
-                return False
-        # The exchange is its own inverse, so it maps the ways one to one, and onto all of them.
-        return True
+    # The exchange is its own inverse, so it maps the exits one to one, and onto all of them.
+    return True

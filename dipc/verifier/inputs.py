@@ -29,7 +29,6 @@ from dipc.verifier.classes import (
     Required,
     Slacks,
     add_slack,
-    at_least_distance,
     greatest_alpha,
     intervals_of,
     least_alpha,
@@ -365,7 +364,7 @@ class InputsResult:
     tally: Tally
     obligations: Sequence[Decided]
     trusted: tuple[str, ...]
-    varying: Set[str]
+    varying: frozenset[str]
     witnesses: Sequence[Witness]
     claim: Claim
 
@@ -434,7 +433,7 @@ def check_inputs(
         tally,
         decided,
         tuple(dict.fromkeys(trusted)),
-        varying | ({parameter} if parameter is not None else set()),
+        frozenset(varying) | ({parameter} if parameter is not None else frozenset()),
         witnesses,
         whole,
     )
@@ -641,8 +640,8 @@ class _Class:
                 raise Rejected("beta at greater distances does not follow from beta at distance 1")
             if (variable, dd, weights) != ("eps", None, None):
                 raise Rejected("a bound at distance 1 must have the variable eps, and must not have dd or weights")
-            nearest = at_least_distance(self.claim, self.budget)
-            wanted = Required(DistanceLine(_ZERO, _ONE), nearest.gamma, nearest.beta)
+            _, gamma, beta = self.claim.terms({}, "1", self.budget)
+            wanted = Required(DistanceLine(_ZERO, _ONE), DistanceLine(gamma), beta)
             decay, intervals, whole = known, self.claim.intervals, frozenset[int]()
         else:
             wanted = required(self.claim, variable, dd, self.budget)

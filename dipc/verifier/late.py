@@ -54,22 +54,12 @@ class _Piece:
         return not (self.writes & (other.reads | other.writes) or other.writes & self.reads)
 
 
-@dataclass(frozen=True, slots=True)
-class Late:
-    """A program `machine` that draws later than a given one, with the same distribution of answers.
-
-    `names` maps each slot of an input or output of the given program to the slot in `machine`.
-    """
-
-    machine: Machine
-    names: Mapping[int, int]
-
-
-def drawing_late(machine: Machine, budget: Budget) -> Late | None:
+def drawing_late(machine: Machine, budget: Budget) -> Machine | None:
     """Return a program that draws later than `machine`, with the same distribution of answers.
 
-    The result is None if no draw can be made later, and for a program with `while`. If an expression has no value in a
-    run, the run of the result with the same draws fails, too. Charges its work to `budget`.
+    Its inputs and outputs have the same slots. The result is None if no draw can be made later, and for a program with
+    `while`. If an expression has no value in a run, the run of the result with the same draws fails, too. Charges its
+    work to `budget`.
     """
     if machine.loops or not any(isinstance(instruction, Choice | Scored) for instruction in machine.code):
         return None
@@ -89,7 +79,7 @@ class _Rewriting:
         self.slots = list(self.machine.slots)
         self._outputs = bits_of(self.machine.numbered("output"))
 
-    def result(self) -> Late | None:
+    def result(self) -> Machine | None:
         pieces = self._renamed([_Piece(code) for code in _cut(self.machine.code)])
         infinite = bits_of(slot for slot, each in enumerate(self.slots) if each.type in ("real", "int"))
         movable: list[bool] = []
@@ -124,8 +114,8 @@ class _Rewriting:
             return None
         return self._compact([*_instructions(split)])
 
-    def _compact(self, code: Sequence[Instruction]) -> Late:
-        """Return the program `code` without unused slots; slots share an index if they are never used at the same time.
+    def _compact(self, code: Sequence[Instruction]) -> Machine:
+        """Return the program `code`, where new slots share an index if they are never used at the same time.
 
         A new slot is assigned before it is read on every path, so no read sees the value of another slot.
         """
@@ -134,25 +124,24 @@ class _Rewriting:
             for place in places(instruction):
                 for slot in place.slots:
                     ends.setdefault(slot, [label, label])[1] = label
-        old = len(self.machine.slots)
+        slots = list(self.machine.slots)
         shown = {*self.machine.numbered("input"), *self.machine.numbered("output")}
-        kept = [slot for slot in range(old) if slot in shown or slot in ends]
-        names = {slot: number for number, slot in enumerate(kept)}
-        slots = [self.slots[slot] for slot in kept]
+        idle = [slot for slot in range(len(slots)) if slot not in shown and slot not in ends]
+        names: dict[int, int] = {}
         free: dict[object, list[tuple[int, int]]] = {}
-        for slot in sorted((slot for slot in ends if slot >= old), key=lambda slot: ends[slot]):
+        for slot in sorted((slot for slot in ends if slot >= len(self.machine.slots)), key=lambda slot: ends[slot]):
             first, last = ends[slot]
             unused = free.setdefault(self.slots[slot].type, [])
             place_free = next((place for place, (since, _) in enumerate(unused) if since < first), None)
             self.budget.spend(1 + len(unused))
             if place_free is None:
-                names[slot] = len(slots)
-                slots.append(self.slots[slot])
+                names[slot] = idle.pop() if idle else len(slots)
+                slots[names[slot] : names[slot] + 1] = [self.slots[slot]]
             else:
                 names[slot] = unused.pop(place_free)[1]
             unused.append((last, names[slot]))
-        changed = tuple(_with_slots(instruction, names, everywhere=True) for instruction in code)
-        return Late(replace(self.machine, code=changed, slots=tuple(slots)), {slot: names[slot] for slot in shown})
+        changed = tuple(_with_slots(instruction, names) for instruction in code)
+        return replace(self.machine, code=changed, slots=tuple(slots))
 
     # --- one slot for each value ------------------------------------------------------------------
 
@@ -317,11 +306,8 @@ def _always_written(piece: _Piece) -> list[int]:
     return [slot for slot in range(always.bit_length()) if always >> slot & 1]
 
 
-def _with_slots(instruction: Instruction, names: Mapping[int, int], *, everywhere: bool = False) -> Instruction:
-    """Return `instruction` with its slots renamed by `names`.
-
-    The slots of an array whose index is computed in a run are renamed only if `everywhere` is true.
-    """
+def _with_slots(instruction: Instruction, names: Mapping[int, int]) -> Instruction:
+    """Return `instruction` with its slots renamed by `names`, except those of arrays with an index that is computed."""
 
     def there(code: Code) -> Code:
         match code:
@@ -333,9 +319,9 @@ def _with_slots(instruction: Instruction, names: Mapping[int, int], *, everywher
                 return code
 
     def place(own: Place) -> Place:
-        known = own.index is not None and not everywhere
-        slots = own.slots if known else tuple(names.get(slot, slot) for slot in own.slots)
-        return Place(slots, own.low, None if own.index is None else there(own.index))
+        if own.index is not None:
+            return Place(own.slots, own.low, there(own.index))
+        return Place(tuple(names.get(slot, slot) for slot in own.slots), own.low, None)
 
     match instruction:
         case Store(target, value):

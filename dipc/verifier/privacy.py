@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations
 from typing import Any
@@ -69,33 +69,23 @@ def adjacency(value: object) -> tuple[str, Fraction]:
 
 @dataclass(frozen=True)
 class Pairs:
-    """The pairs of inputs of a certificate, and the law of the outputs at each input.
+    """The pairs of inputs of a certificate, and what was checked about them.
 
-    `outputs` is the number of outputs whose probabilities are stated. `laws` has for each input the indices of these
-    probabilities. `ordered` has the pairs, as indices of `inputs`. `groups` has sets of input positions: an input
-    represents all inputs that differ from it only by the order of the values in a group.
+    - `laws` has for each input the indices of the probabilities of its outputs. `ordered` has the pairs, as indices of
+      `inputs`.
+    - `groups` has sets of input positions: an input represents all inputs that differ from it only by the order of the
+      values in a group.
+    - `missing` has (number, reason) for each pair without a complete proof.
+    - For a refutation, `refuted` is (the probability of its outputs at the first input, their probability at the second
+      input, the obligation, the pair).
     """
 
     laws: Sequence[Sequence[int]]
-    outputs: int
     ordered: Sequence[tuple[int, int]]
     inputs: Sequence[tuple[Value, ...]]
-    groups: Sequence[Sequence[int]] = ()
-
-
-@dataclass(frozen=True)
-class PairsResult:
-    """The result of checking pairs.
-
-    `counts` has the number of pairs by verdict. `missing` has (number, reason) for each pair without a complete proof.
-    For a refutation, `refuted` is (the probability of its outputs at the first input, their probability at the second
-    input, the obligation, the pair).
-    """
-
-    counts: dict[str, int]
-    missing: tuple[tuple[int, str], ...]
-    pairs: Pairs
-    refuted: tuple[Probability, Probability, Decided, tuple[int, int]] | None
+    groups: Sequence[Sequence[int]]
+    missing: tuple[tuple[int, str], ...] = ()
+    refuted: tuple[Probability, Probability, Decided, tuple[int, int]] | None = None
 
 
 @dataclass(frozen=True)
@@ -135,12 +125,11 @@ def check_privacy(
     context: Context,
     decided: Sequence[Decided],
     budget: Budget,
-) -> PairsResult:
-    """Check the parts of the document `data` that are about pairs of inputs. Raises Rejected if they are wrong.
+) -> Pairs:
+    """Return the pairs of inputs of the document `data`, checked. Raises Rejected if a part about them is wrong.
 
-    The result counts the pairs by verdict, names those without a complete proof, and has the refutation if there is
-    one. The document makes the claim `claim`. `theorem` is about the program, `context` has the stated probabilities,
-    and `decided` the checked obligations. Charges its work to `budget`.
+    The document makes the claim `claim`. `theorem` is about the program, `context` has the stated probabilities, and
+    `decided` the checked obligations. Charges its work to `budget`.
     """
     with in_step("verdict"):
         private = read.one_of("private", "not private")(data["verdict"]) == "private"
@@ -152,21 +141,14 @@ def check_privacy(
     gamma = _ZERO if refuted is None else refuted.gamma
     pairs = _read(data, theorem, context, gamma, budget, whole=private)
     proofs = _Proofs(claim, context, decided, couples, excess, sets, budget)
-    missing: list[tuple[int, str]] = []
-    against = None
     if refuted is None:
-        missing += proofs.unproved(pairs)
-    else:
-        with in_step("refuted"):
-            pair = pairs.ordered[read.index(refuted.pair, pairs.ordered)]
-            one, two = ([pairs.laws[u][read.index(output, pairs.laws[u])] for output in refuted.outputs] for u in pair)
-        why = proofs.missing_proof(refuted.obligation, one, two, "inaccurate")
-        missing += [] if why is None else [(refuted.pair, why)]
-        obligation = decided[read.index(refuted.obligation, decided)]
-        against = proofs.total(one), proofs.total(two), obligation, pair
-    count = len(pairs.ordered)
-    counts = {"rows": count, "private": count if private else 0, "not private": 0 if private else count}
-    return PairsResult({**counts, "undecided": 0, "vacuous": 0}, tuple(missing), pairs, against)
+        return replace(pairs, missing=tuple(proofs.unproved(pairs)))
+    with in_step("refuted"):
+        pair = pairs.ordered[read.index(refuted.pair, pairs.ordered)]
+        one, two = ([pairs.laws[u][read.index(output, pairs.laws[u])] for output in refuted.outputs] for u in pair)
+    why = proofs.missing_proof(refuted.obligation, one, two, "inaccurate")
+    against = proofs.total(one), proofs.total(two), decided[refuted.obligation], pair
+    return replace(pairs, missing=() if why is None else ((refuted.pair, why),), refuted=against)
 
 
 def claim_text(claim: Mapping[str, Any], about: str) -> str:
@@ -250,7 +232,7 @@ class _Proofs:
         """
         for number, (i, j) in enumerate(pairs.ordered):
             with in_step(f"pair {number}"):
-                self.budget.spend(pairs.outputs)
+                self.budget.spend(len(pairs.laws[i]))
                 always: list[Couple] = []
                 either: list[Couple] = []
                 why = None
@@ -364,7 +346,7 @@ def _read(
     groups = _groups(data, len(types), whole=whole)
     if len({multiset(point, groups) for point in inputs}) < len(inputs):
         raise Rejected("two of the inputs differ only in the order of values", "inputs")
-    return Pairs(laws, len(answers), _ordered(data, inputs, groups, budget, whole=whole), inputs, groups)
+    return Pairs(laws, _ordered(data, inputs, groups, budget, whole=whole), inputs, groups)
 
 
 def _groups(data: Mapping[str, Any], count: int, *, whole: bool) -> Sequence[Sequence[int]]:

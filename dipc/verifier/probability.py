@@ -34,7 +34,7 @@ from dipc.verifier.functions import (
     subtract,
 )
 from dipc.verifier.ideal import Ideal
-from dipc.verifier.late import Late, drawing_late
+from dipc.verifier.late import drawing_late
 from dipc.verifier.measures import measure_anew
 from dipc.verifier.multisets import places_of, require_places
 from dipc.verifier.noise import Law, Normal
@@ -244,7 +244,7 @@ class Probabilities:
     _measures: dict[Hanging, Closed | str] = field(default_factory=dict)
 
     @cached_property
-    def _late(self) -> Late | None:
+    def _late(self) -> Machine | None:
         """The program with its draws as late as possible."""
         return drawing_late(self.machine, self.budget)
 
@@ -348,11 +348,9 @@ class Probabilities:
         cannot be computed.
         """
         if self._late is not None:
-            names = self._late.names
-            wanted = {names[slot]: value for slot, value in outputs.items()}
-            run = Execution(self._late.machine, self.budget, wanted, gamma)
+            run = Execution(self._late, self.budget, outputs, gamma)
             with suppress(NotDerived):
-                run.run({names[slot]: value for slot, value in inputs.items()})
+                run.run(inputs)
                 return run, visits(run, self.budget)
         run = Execution(self.machine, self.budget, outputs, gamma)
         run.run(inputs)

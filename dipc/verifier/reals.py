@@ -151,13 +151,14 @@ def _perfect_power(value: Fraction) -> tuple[int, Number]:
     base, whole = value, 1
     for prime in _PRIMES:
         # An integer of b bits other than 1 has no root with an exponent of b or more.
-        while prime < base.numerator.bit_length() and (root := _exact_root(base, prime)) is not None:
+        while prime < base.numerator.bit_length() and (root := exact_root(base, prime)) is not None:
             base, whole = root, whole * prime
     exponent = max(n for n in range(1, min(whole, _MOST_EXPONENT_OF_LOG) + 1) if whole % n == 0)
     return exponent, Number(base ** (whole // exponent))
 
 
-def _exact_root(value: Fraction, exponent: int) -> Fraction | None:
+def exact_root(value: Fraction, exponent: int) -> Fraction | None:
+    """Return the rational root of `value` > 0 of degree `exponent`, or None if there is none."""
     above = _whole_root(value.numerator, exponent)
     if above**exponent != value.numerator:
         return None

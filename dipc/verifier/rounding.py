@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import product
 
 from dipc.verifier.reading import Budget, NotDerived
-from dipc.verifier.reals import Number, exponential_around
+from dipc.verifier.reals import Number, exact_root, exponential_around
 from dipc.verifier.syntax import Apply, Epsilon, Expr, Literal, Name, expression_text, nodes, read_expression
 
 #: The bits of the rationals, the greatest exponent, and the most bits of an exact power.
@@ -209,7 +209,7 @@ def _product_of_powers(logarithms: Mapping[Fraction, Fraction]) -> Ends:
         size = max(map(int.bit_length, base.as_integer_ratio()))
         if abs(exponent) > _MOST_POWER or size * abs(exponent) > _MOST_BITS:
             raise NotDerived("a power is too high")
-        root = _whole_root(base, exponent.denominator)
+        root = exact_root(base, exponent.denominator)
         if root is not None:
             below, above = below * root**exponent.numerator, above * root**exponent.numerator
         else:
@@ -218,18 +218,6 @@ def _product_of_powers(logarithms: Mapping[Fraction, Fraction]) -> Ends:
             around = exponential_around(least, most, _BITS)
             below, above = below * around[0], above * around[1]
     return below, above
-
-
-def _whole_root(base: Fraction, degree: int) -> Fraction | None:
-    parts = []
-    for number in base.as_integer_ratio():
-        low, high = 1, 1 << (number.bit_length() // degree + 1)
-        while low < high:
-            middle = (low + high + 1) // 2
-            low, high = (middle, high) if middle**degree <= number else (low, middle - 1)
-        parts.append(low)
-    root = Fraction(*parts)
-    return root if root**degree == base else None
 
 
 def _applied(op: str, numbers: list[Ends]) -> Ends | None:

@@ -124,22 +124,16 @@ class Rows:
     decided: Sequence[Decided]
     inputs: int
     outputs: int
-    #: The program whose probabilities the rows state.
     theorem: Theorem
-    #: True if the dd of the rows is said to be that of the program's `ideal`.
     computed: bool
-    #: The parts on trust of ranges of gamma, each with the number of rows.
     ranged: Counter[str] = field(default_factory=Counter)
     tally: Tally = field(default_factory=Tally)
-    #: The numbers of rows with their own alpha, beta or gamma.
     own: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("alpha", "beta", "gamma"), 0))
-    #: The checked rows in order.
     checked: list[Row] = field(default_factory=list)
     #: Whether the beta of an obligation was seen to be below 1, by the identity of the obligation.
     _says: dict[int, bool] = field(default_factory=dict)
     #: The pairs of a claim's terms and a stated beta that were found equal.
     _equal: set[tuple[int, int]] = field(default_factory=set)
-
     #: The facts proved about the current row.
     _shown: list[GammaFact] = field(default_factory=list)
 

@@ -37,8 +37,6 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 # === alignment =================================================================================
 
-_STEP = "alignment"
-
 #: The bits of the power of e with which delta is compared.
 _BITS = 256
 
@@ -78,142 +76,129 @@ class AlignedExit(ShiftConditions):
     """The conditions on shifts of the noises in one exit.
 
     `rates` has the noises that may be shifted, in the order in which they are drawn, with their rates in multiples of
-    eps; `growing` noises may only be shifted upwards.
+    eps. Those in `growing` are one-sided: one of the `slacks` is the shift itself, so that it is not negative.
     """
 
     rates: Mapping[int, Fraction]
     growing: frozenset[int]
 
-    def moves(
-        self, slots: Sequence[int], distance: str, radius: Fraction, widths: Mapping[int, Fraction | None] | None
-    ) -> Iterator[dict[int, Fraction]]:
-        """Yield extreme moves of the inputs in `slots` within `radius` by `distance`, which is "linf" or "l1".
 
-        If for each of these moves some shift satisfies the conditions, then the same is true of every move to an
-        adjacent input. An input that no real output depends on, and that all half-spaces depend on with one sign, moves
-        only in the direction that makes half-spaces fail. With `widths`, the inputs lie in ranges of these widths by
-        slot, and the distance may also be "hamming".
+@dataclass(frozen=True)
+class Alignment:
+    """The `exits` of a program with unknown real inputs, and which inputs are adjacent.
+
+    Inputs are adjacent if they are within `radius` of each other by `distance`. `slots` are the slots of the inputs. If
+    the program clips inputs, `widths` has the widths of their ranges by slot, None for an input that is not clipped.
+    """
+
+    exits: Sequence[AlignedExit]
+    slots: Sequence[int]
+    distance: str
+    radius: Fraction
+    widths: Mapping[int, Fraction | None] | None
+
+    @staticmethod
+    def from_program(
+        tree: Program,
+        machine: Machine,
+        constants: Mapping[str, Fraction],
+        adjacent: tuple[str, Fraction],
+        budget: Budget,
+    ) -> Alignment:
+        """Return the exits of the program `tree`, as conditions on shifts, for unknown inputs.
+
+        `machine` is the program compiled with `constants`, and `adjacent` a distance and a radius. Charges its work to
+        `budget`. Raises NotDerived for inputs that are not real, for Gaussian noise, and for a distance other than
+        "linf" and "l1"; it may be "hamming" if the program clips inputs.
         """
-        if widths is not None:
-            forms = [change.inputs for change in (*self.slacks, *self.outputs)]
-            yield from moves_in_box(forms, len(self.slacks), widths, distance, radius)
+        box = boxed(tree, constants)
+        widths = None
+        if box is not None:
+            machine = Machine.compile(box.tree, constants, budget)
+            widths = {slot: box.width(machine.slots[slot].name) for slot in machine.numbered("input")}
+        distance, slots = adjacent[0], machine.numbered("input")
+        if distance not in ("linf", "l1") and (distance != "hamming" or box is None):
+            raise NotDerived(f"with the adjacency {distance[:20]}, inputs may move by any amount")
+        if any(machine.slots[slot].type != "real" for slot in slots):
+            raise NotDerived("an input is not real")
+        run = OpenRun(machine, budget, keeps_outputs=True, decide=_left_open, unites=True)
+        run.explore(open_inputs(machine, (), open_input))
+        visits(run, budget)  # the weights of all ways are those of a program
+        exits = []
+        for state, known in run.ends.items():
+            slacks = [Change(*run.centered(row.form)) for row in known.rows.values()]
+            outputs = [Change(*run.centered(held.terms)) for held in run.outputs(state) if isinstance(held, Affine)]
+            laws = {i: run.laws[i] for i in sorted({i for change in (*slacks, *outputs) for i in change.noises})}
+            if any(isinstance(family, Normal) for family, _ in laws.values()):
+                raise NotDerived("shifts of Gaussian noise have no finite cost")
+            # Integer noises and noises between two ends are not shifted: no shift keeps their support.
+            shifted = {i: law for i, law in laws.items() if not (is_whole(law[0]) or isinstance(law[0], Bounded))}
+            growing = frozenset(i for i, (family, _) in shifted.items() if family is Family.ONE_SIDED)
+            slacks += [Change({i: _ONE}, {}) for i in sorted(growing)]
+            exits.append(
+                AlignedExit(tuple(slacks), tuple(outputs), {i: rate for i, (_, rate) in shifted.items()}, growing)
+            )
+        return Alignment(exits, slots, distance, adjacent[1], widths)
+
+    def moves(self, aligned: AlignedExit) -> Iterator[dict[int, Fraction]]:
+        """Yield extreme moves of the inputs: if each has a shift for the exit `aligned`, every move has one.
+
+        A move is to an adjacent input. An input that no real output depends on, and that all half-spaces depend on with
+        one sign, moves only in the direction that makes half-spaces fail.
+        """
+        if self.widths is not None:
+            forms = [change.inputs for change in (*aligned.slacks, *aligned.outputs)]
+            yield from moves_in_box(forms, len(aligned.slacks), self.widths, self.distance, self.radius)
             return
-        if distance == "l1":
-            for slot in slots:
-                yield {slot: radius}
-                yield {slot: -radius}
+        if self.distance == "l1":
+            yield from ({slot: end} for slot in self.slots for end in (self.radius, -self.radius))
             return
         ends: list[tuple[Fraction, ...]] = []
-        for slot in slots:
-            signs = {change.inputs[slot] > 0 for change in self.slacks if change.inputs.get(slot)}
-            if len(signs) > 1 or any(change.inputs.get(slot) for change in self.outputs):
-                ends.append((radius, -radius))
+        for slot in self.slots:
+            signs = {change.inputs[slot] > 0 for change in aligned.slacks if change.inputs.get(slot)}
+            if len(signs) > 1 or any(change.inputs.get(slot) for change in aligned.outputs):
+                ends.append((self.radius, -self.radius))
             else:
-                ends.append((-radius if True in signs else radius,))
-        for values in product(*ends):
-            yield dict(zip(slots, values, strict=True))
+                ends.append((-self.radius if True in signs else self.radius,))
+        yield from (dict(zip(self.slots, values, strict=True)) for values in product(*ends))
 
-    def holds(self, shift: Mapping[int, Fraction], move: Mapping[int, Fraction]) -> bool:
-        """True if every run to the exit still reaches it after a change: noises by `shift`, and inputs by `move`.
+    def cost(self, stated: object, budget: Budget) -> Fraction:
+        """Return a K for which the program is K·eps-private: the greatest cost of the shifts in `stated`.
 
-        The real outputs must also be the same before and after the change. Only noises in `rates` may change, and those
-        in `growing` only upwards.
+        There is one shift for each exit and each of its moves. Charges its work to `budget`. Raises Rejected if a shift
+        is wrong.
         """
-        allowed = shift.keys() <= self.rates.keys() and all(shift.get(i, _ZERO) >= 0 for i in self.growing)
-        return allowed and super().holds(shift, move)
+        with in_step("alignment"):
+            vectors, numbers = read.fields(
+                stated, {"vectors": read.listed(read.coefficients), "exits": read.listed(read.listed(read.natural))}
+            )
+        if len(numbers) != len(self.exits):
+            raise Rejected(f"there are shifts for {len(numbers)} of {len(self.exits)} exits")
+        bound = _ZERO
+        for number, (aligned, chosen) in enumerate(zip(self.exits, numbers, strict=True)):
+            with in_step(f"exit {number}"):
+                places = tuple(aligned.rates)
+                left = iter(chosen)
+                for move in self.moves(aligned):
+                    budget.spend(10 + 4 * sum(len(change.noises) + len(change.inputs) for change in aligned.slacks))
+                    vector = vectors[read.index(next(left, None), vectors)]
+                    if any(place >= len(places) for place in vector):
+                        raise Rejected("it shifts a noise that does not exist")
+                    shift = {places[place]: t for place, t in vector.items()}
+                    if not aligned.holds(shift, move):
+                        raise Rejected("a shift does not map the exit into itself")
+                    bound = max(bound, sum((aligned.rates[i] * abs(t) for i, t in shift.items()), _ZERO))
+                if next(left, None) is not None:
+                    raise Rejected("it has more shifts than there are moves of the inputs")
+        return bound
 
-
-def aligned_exits(machine: Machine, distance: str, budget: Budget, *, in_box: bool = False) -> list[AlignedExit]:
-    """Return the exits of the program `machine`, as conditions on shifts, for unknown inputs.
-
-    All inputs must be real. `distance` is the distance of adjacent inputs. It may be "hamming" only if each input is
-    limited to a range, as `in_box` states. Charges its work to `budget`. Raises NotDerived for other distances, for
-    inputs that are not real, and for Gaussian noise.
-    """
-    slots = machine.numbered("input")
-    if distance not in (("linf", "l1", "hamming") if in_box else ("linf", "l1")):
-        raise NotDerived(f"with the adjacency {distance[:20]}, inputs may move by any amount")
-    if any(machine.slots[slot].type != "real" for slot in slots):
-        raise NotDerived("an input is not real")
-    run = OpenRun(machine, budget, keeps_outputs=True, decide=_left_open, unites=True)
-    run.explore(open_inputs(machine, (), open_input))
-    visits(run, budget)  # the weights of all ways are those of a program
-    exits = []
-    for state, known in run.ends.items():
-        slacks = tuple(Change(*run.centered(row.form)) for row in known.rows.values())
-        outputs = tuple(Change(*run.centered(held.terms)) for held in run.outputs(state) if isinstance(held, Affine))
-        # Integer noises and noises between two ends are not shifted: no shift keeps their support.
-        noises = sorted({i for change in (*slacks, *outputs) for i in change.noises})
-        if any(isinstance(run.laws[i][0], Normal) for i in noises):
-            raise NotDerived("shifts of Gaussian noise have no finite cost")
-        still = {i for i in noises if is_whole(run.laws[i][0]) or isinstance(run.laws[i][0], Bounded)}
-        rates = {i: run.laws[i][1] for i in noises if i not in still}
-        growing = frozenset(i for i in rates if run.laws[i][0] is Family.ONE_SIDED)
-        exits.append(AlignedExit(slacks, outputs, rates, growing))
-    return exits
-
-
-def in_box(
-    tree: Program, machine: Machine, constants: Mapping[str, Fraction], budget: Budget
-) -> tuple[Machine, Mapping[int, Fraction | None] | None]:
-    """Return (a machine for `tree` that reads clipped inputs as inputs from a range, the widths of the ranges by slot).
-
-    The width of an input that is not clipped is None. The machine is compiled with `constants`. If the program clips no
-    input, return `machine` and None. Charges its work to `budget`.
-    """
-    box = boxed(tree, constants)
-    if box is None:
-        return machine, None
-    inner = Machine.compile(box.tree, constants, budget)
-    return inner, {slot: box.width(inner.slots[slot].name) for slot in inner.numbered("input")}
-
-
-def alignment_cost(
-    exits: Sequence[AlignedExit],
-    stated: object,
-    slots: Sequence[int],
-    distance: str,
-    radius: Fraction,
-    budget: Budget,
-    widths: Mapping[int, Fraction | None] | None = None,
-) -> Fraction:
-    """Return a K for which the program with the exits `exits` is K·eps-private, if its inputs are real.
-
-    Inputs are adjacent if they are within `radius` of each other by `distance`. `slots` are the slots of the inputs.
-    With `widths`, each input lies in a range of this width. K is the greatest cost of the shifts in `stated`, one for
-    each exit and each of its moves. Charges its work to `budget`. Raises Rejected if a shift is wrong.
-    """
-    with in_step(_STEP):
-        vectors, numbers = read.fields(
-            stated, {"vectors": read.listed(read.coefficients), "exits": read.listed(read.listed(read.natural))}
-        )
-    if len(numbers) != len(exits):
-        raise Rejected(f"there are shifts for {len(numbers)} of {len(exits)} exits")
-    bound = _ZERO
-    for number, (aligned, chosen) in enumerate(zip(exits, numbers, strict=True)):
-        with in_step(f"exit {number}"):
-            places = tuple(aligned.rates)
-            left = iter(chosen)
-            for move in aligned.moves(slots, distance, radius, widths):
-                budget.spend(10 + 4 * sum(len(change.noises) + len(change.inputs) for change in aligned.slacks))
-                vector = vectors[read.index(next(left, None), vectors)]
-                if any(place >= len(places) for place in vector):
-                    raise Rejected("it shifts a noise that does not exist")
-                shift = {places[place]: t for place, t in vector.items()}
-                if not aligned.holds(shift, move):
-                    raise Rejected("a shift does not map the exit into itself")
-                bound = max(bound, sum((aligned.rates[i] * abs(t) for i, t in shift.items()), _ZERO))
-            if next(left, None) is not None:
-                raise Rejected("it has more shifts than there are moves of the inputs")
-    return bound
-
-
-def shifts_one_noise(exits: Sequence[AlignedExit], stated: Mapping[str, Any]) -> bool:
-    """True if there is one exit in `exits`, and all its shifts in `stated` move one Laplace noise."""
-    places = {place for vector in stated["vectors"] for place, _ in vector}
-    if len(exits) != 1 or len(places) > 1:
-        return False
-    return not any(tuple(exits[0].rates)[place] in exits[0].growing for place in places)
+    def shifts_one_noise(self, stated: Mapping[str, Any]) -> bool:
+        """True if there is one exit, and all shifts in `stated` move one Laplace noise."""
+        places = {place for vector in stated["vectors"] for place, _ in vector}
+        if len(self.exits) != 1 or len(places) > 1:
+            return False
+        (aligned,) = self.exits
+        return not any(tuple(aligned.rates)[place] in aligned.growing for place in places)
 
 
 def delta_suffices(
@@ -350,8 +335,7 @@ def _moves_of_each(tree: Program, box: Box | None, distance: str, radius: Fracti
     A proof of privacy for one of the results is thus enough. `tree` is the program. If `box` is not None, it has the
     ranges of inputs, and no input moves farther than its range is wide.
     """
-    inputs = [each.name for each in tree.variables if each.role == "input"]
-    widths = [None if box is None else box.width(name) for name in inputs]
+    widths = [None if box is None else box.width(each.name) for each in tree.variables if each.role == "input"]
     finite = [width for width in widths if width is not None]
     most = max(finite) if finite and len(finite) == len(widths) else None
     if distance == "linf":

@@ -26,11 +26,11 @@ from dipc.verifier.implication import (
     is_within,
     seen_below_one,
 )
-from dipc.verifier.inputs import Witness, says_something
+from dipc.verifier.inputs import InputsResult, Witness, says_something
 from dipc.verifier.multisets import orders
 from dipc.verifier.normal import Probability, complement
-from dipc.verifier.obligations import Decided, fails_at
-from dipc.verifier.privacy import PrivacyClaim, adjacency, are_adjacent
+from dipc.verifier.obligations import fails_at
+from dipc.verifier.privacy import Pairs, PrivacyClaim, adjacency, are_adjacent
 from dipc.verifier.probability import Theorem, cell_value, satisfies
 from dipc.verifier.program import Machine, Slot, Value, value_text, values_of
 from dipc.verifier.reading import DERIVATION_ENDS, Budget, Rejected, UnusableArgument, decimal, why_it_ends
@@ -59,7 +59,6 @@ class Subject:
     constants: tuple[tuple[str, str], ...]
     sha256: str
     at: Fraction | None
-    #: The condition that all inputs satisfy, empty if there is none.
     requires: str = ""
 
     def leaving_open(self, names: frozenset[str]) -> Subject:
@@ -124,8 +123,7 @@ class Expected:
                 try:
                     read_expression(text, budget)
                 except DERIVATION_ENDS as error:
-                    why = f"the {name} asked about, `{text[:60]}`, cannot be read: {why_it_ends(error)}"
-                    raise UnusableArgument(why, f"give --{name} an expression, {_SUCH_AS[name]}") from None
+                    raise _unreadable(name, text, error) from None
 
     def intervals(self, proved: Sequence[Interval]) -> tuple[Interval, ...]:
         """Return the intervals of eps that are expected, or `proved` if the expected claim states none.
@@ -190,13 +188,19 @@ def _rounded(text: str, name: str, constants: Mapping[str, Fraction], wanted: st
     try:
         return rational_bound(text, constants, Budget(), above=wanted in ("inaccurate", "not-private"))
     except DERIVATION_ENDS as error:
-        note = f"give --{name} an expression, {_SUCH_AS[name]}" if name in _SUCH_AS else _BUDGET
-        why = f"the {name} asked about, `{text[:60]}`, cannot be read: {why_it_ends(error)}"
-        raise UnusableArgument(why, note) from None
+        raise _unreadable(name, text, error) from None
+
+
+def _unreadable(name: str, text: str, error: Exception) -> UnusableArgument:
+    note = f"give --{name} an expression, {_SUCH_AS[name]}" if name in _SUCH_AS else _BUDGET
+    return UnusableArgument(f"the {name} asked about, `{text[:60]}`, cannot be read: {why_it_ends(error)}", note)
 
 
 _OF_PRIVACY = ("adjacent", "budget", "delta", "eps")
 _PARTS = (*_OF_ACCURACY[:-1], *_OF_PRIVACY)
+
+#: An interval as people write it: its brackets and its ends.
+_INTERVAL = re.compile(r"([(\[])([^,)\]]*),([^)\]]*)([)\]])")
 
 
 def read_intervals(text: str) -> tuple[Interval, ...]:
@@ -206,28 +210,17 @@ def read_intervals(text: str) -> tuple[Interval, ...]:
     """
     plain = text.replace(" ", "").replace("∞", "inf").replace("∪", ",")
     parts: list[str] = []
-    while plain:
-        if plain[0] in "([":
-            end = min((place for sign in ")]" if (place := plain.find(sign)) >= 0), default=-1)
-            if end < 0:
-                break
-            low, _, high = plain[1:end].partition(",")
-            try:
-                ends = [side if side == "inf" else str(decimal(side)) for side in (low, high)]
-            except ValueError:
-                break
-            parts.append(f"{plain[0]}{ends[0]}, {ends[1]}{plain[end]}")
-            plain = plain[end + 1 :].removeprefix(",")
-        else:
-            try:
-                value = decimal(plain)
-            except ValueError:
-                break
+    try:
+        while match := _INTERVAL.match(plain):
+            low, high = (side if side == "inf" else str(decimal(side)) for side in match.group(2, 3))
+            parts.append(f"{match[1]}{low}, {high}{match[4]}")
+            plain = plain[match.end() :].removeprefix(",")
+        if plain:
+            value = decimal(plain)
             parts.append(f"[{value}, {value}]")
-            plain = ""
-    if plain:
+    except ValueError:
         why = f"the eps asked about, `{text[:60]}`, cannot be read: an end is not a rational number"
-        raise UnusableArgument(why, _INTERVALS)
+        raise UnusableArgument(why, _INTERVALS) from None
     try:
         return read_stated_intervals(parts)
     except Rejected as error:
@@ -414,7 +407,6 @@ class OfRows(OfAccuracy):
 
     rows: Sequence[Row]
     theorem: Theorem
-    #: If rows represent more inputs: these in words, their number, and whether they are all inputs.
     product: tuple[str, int, bool] | None
     computed: bool
 
@@ -593,16 +585,13 @@ def violates(one: Witness, asked: Claim, own: Mapping[str, str], budget: Budget)
 class OfInputs(OfAccuracy):
     """The theorem about every real and int input, proved by classes of inputs.
 
-    `kinds` names the types of the inputs, such as "real and int", and `counts` has the number of classes by verdict.
-    `witnesses` are inputs that refute the claim, and `varying` the constants that change with m. With a `parameter`, a
-    pair (name of m, its least value), the theorem is about every m at or above that value.
+    `kinds` names the types of the inputs, such as "real and int", and `found` is what was checked about the classes.
+    With a `parameter`, a pair (name of m, its least value), the theorem is about every m at or above that value.
     """
 
     kinds: str
     parameter: tuple[str, str] | None
-    counts: Mapping[str, int]
-    witnesses: Sequence[Witness]
-    varying: frozenset[str]
+    found: InputsResult
 
     @property
     def _has_distance(self) -> bool:
@@ -610,7 +599,7 @@ class OfInputs(OfAccuracy):
 
     @property
     def _varying(self) -> frozenset[str]:
-        return self.varying
+        return self.found.varying
 
     @property
     def sentence(self) -> str:
@@ -619,38 +608,39 @@ class OfInputs(OfAccuracy):
         claimed, eps = _claimed(self.claim, (), self.budget), eps_text(self.claim.intervals)
         if self.verdict == "inaccurate":
             at = ""
-            if self.witnesses:
-                one = self.witnesses[0]
+            if self.found.witnesses:
+                one = self.found.witnesses[0]
                 number = "" if self.parameter is None else f"{self.parameter[0]} = {one.number}, "
                 at = f", at {number}{_place(one)}"
             return f"{self.subject} is not always right {claimed}{at}"
-        count, vacuous = self.counts["rows"], self.counts["vacuous"]
+        counts = self.found.tally.counts
+        count, vacuous, undecided = counts["rows"], counts["vacuous"], counts["undecided"]
         notes = []
         if vacuous:
             notes.append("vacuously" if vacuous == count else f"{vacuous} of {count} classes vacuously")
-        if self.counts["undecided"]:
-            notes.append(f"{self.counts['undecided']} of {count} classes undecided")
+        if undecided:
+            notes.append(f"{undecided} of {count} classes undecided")
         after = f" ({'; '.join(notes)})" if notes else ""
-        if self.counts["undecided"] == count:
+        if undecided == count:
             return f"nothing is proved about {self.subject} at every {self.kinds} input{every}"
         return f"{self.subject} is right {claimed}, at every {self.kinds} input{every}{after}, {eps}"
 
     def _refutes(self, asked: Claim, expected: Expected, budget: Budget) -> bool:  # noqa: ARG002 - there are no rows
-        if asked == self.claim and any(one.decided.open is None for one in self.witnesses):
+        if asked == self.claim and any(one.decided.open is None for one in self.found.witnesses):
             return True
         return asked.gamma != "free" and any(
-            violates(one, replace(asked, constants=one.constants), {}, budget) for one in self.witnesses
+            violates(one, replace(asked, constants=one.constants), {}, budget) for one in self.found.witnesses
         )
 
     def _implies(self, asked: Claim, expected: Expected, budget: Budget) -> Answer:  # noqa: ARG002 - it is about all inputs
-        if self.counts["vacuous"] == self.counts["rows"]:
+        if self.found.tally.counts["vacuous"] == self.found.tally.counts["rows"]:
             return Follows.NO, "it holds vacuously"
         if self.parameter is not None:
             number = self.claim.constants[self.parameter[0]]
             if number < Fraction(self.parameter[1]):
                 return Follows.NO, _is_too_small(self.parameter, number)
         opened = {} if self.parameter is None else {self.parameter[0]: Fraction(self.parameter[1])}
-        steady = {name: value for name, value in self.claim.constants.items() if name not in self.varying}
+        steady = {name: value for name, value in self.claim.constants.items() if name not in self.found.varying}
         proved = replace(self.claim, constants=steady)
         answer = claim_follows(replace(asked, constants=steady), proved, opened, budget)
         if answer is Follows.YES and not says_something(replace(asked, constants={**steady, **opened}), budget):
@@ -739,21 +729,14 @@ class OfPrivacy(Statement):
 class OfPairs(OfPrivacy):
     """The theorem about pairs of inputs; for a refutation, about the one pair whose outputs refute privacy.
 
-    `ordered` has the pairs, as indices of `inputs`, and `adjacent` the adjacency that the certificate states, such as
-    `linf:1`. `groups` are groups of inputs of the program, by index, whose values may be in any order. `refuted` is the
-    refutation, None for a proof.
+    `adjacent` is the adjacency that the certificate states, such as `linf:1`, and `pairs` has the checked pairs.
     """
 
     adjacent: str | None
-    inputs: Sequence[tuple[Value, ...]]
-    ordered: Sequence[tuple[int, int]]
-    #: The probabilities of the refuting outputs at both inputs, the obligation, and the pair.
-    refuted: tuple[Probability, Probability, Decided, tuple[int, int]] | None
-    #: Places of inputs whose values may be in any order.
-    groups: Sequence[Sequence[int]] = ()
+    pairs: Pairs
 
     def _texts(self, place: int) -> str:
-        return _point(self.machine, [value_text(value) for value in self.inputs[place]])
+        return _point(self.machine, [value_text(value) for value in self.pairs.inputs[place]])
 
     @property
     def _covers_domain(self) -> bool:
@@ -762,18 +745,18 @@ class OfPairs(OfPrivacy):
     @property
     def _count(self) -> int:
         """The number of inputs, counting all orders of the values that may be exchanged within groups."""
-        return sum(orders(point, self.groups) for point in self.inputs)
+        return sum(orders(point, self.pairs.groups) for point in self.pairs.inputs)
 
     @property
     def sentence(self) -> str:
         """The theorem in words."""
         said = self._private
         by = "not said to be adjacent" if self.adjacent is None else f"adjacent by {self.adjacent}"
-        if self.refuted is not None:
-            i, j = self.refuted[3]
+        if self.pairs.refuted is not None:
+            i, j = self.pairs.refuted[3]
             return (
                 f"{said}: this fails at the inputs {self._texts(i)} and {self._texts(j)}, {by}, "
-                f"eps = {self.refuted[2].fails_at}"
+                f"eps = {self.pairs.refuted[2].fails_at}"
             )
         size = domain_size(self.machine)
         count = self._count
@@ -781,17 +764,17 @@ class OfPairs(OfPrivacy):
             of = f"all {count} inputs of the domain"
         else:
             of = f"{count} listed inputs" + ("" if size is None else f" (the domain has {size})")
-        if self.groups:
-            pairs = f"{len(self.ordered)} ordered pairs of {len(self.inputs)} multisets"
+        if self.pairs.groups:
+            pairs = f"{len(self.pairs.ordered)} ordered pairs of {len(self.pairs.inputs)} multisets"
             return f"{said}, at all pairs, {by}, of {of}, by {pairs}, {eps_text(self.intervals)}"
-        which = f"{len(self.ordered)} listed ordered pairs, {by}, of" if self.adjacent is None else (
-            f"all {len(self.ordered)} ordered pairs, {by}, of"
+        which = f"{len(self.pairs.ordered)} listed ordered pairs, {by}, of" if self.adjacent is None else (
+            f"all {len(self.pairs.ordered)} ordered pairs, {by}, of"
         )  # fmt: skip
         return f"{said}, at {which} {of}, {eps_text(self.intervals)}"
 
     def _answer(self, expected: Expected, budget: Budget) -> Answer:
         asked = expected.adjacent if expected.adjacent is not None else self.adjacent
-        if self.refuted is not None:
+        if self.pairs.refuted is not None:
             return self._refutes(asked, expected, budget)
         if expected.all_inputs and not self._covers_domain:
             return Follows.NO, "its inputs are not all inputs of the program"
@@ -802,13 +785,15 @@ class OfPairs(OfPrivacy):
             return Follows.OPEN, "it does not state which inputs are adjacent: give --adjacent"
         if asked != self.adjacent:
             distance, reach = _read_adjacency(asked)
-            pairs = permutations(range(len(self.inputs)), 2)
+            pairs = permutations(range(len(self.pairs.inputs)), 2)
             near = [
-                (i, j) for i, j in pairs if are_adjacent(distance, reach, self.inputs[i], self.inputs[j], self.groups)
+                (i, j)
+                for i, j in pairs
+                if are_adjacent(distance, reach, self.pairs.inputs[i], self.pairs.inputs[j], self.pairs.groups)
             ]
             if not near:
                 return Follows.NO, f"no two of its inputs are adjacent by {asked}"
-            stated = set(self.ordered)
+            stated = set(self.pairs.ordered)
             for i, j in near:
                 if (i, j) not in stated:
                     return (
@@ -818,14 +803,14 @@ class OfPairs(OfPrivacy):
         return answer, why
 
     def _refutes(self, adjacent: str | None, expected: Expected, budget: Budget) -> Answer:
-        assert self.refuted is not None
-        first, second, decided, (i, j) = self.refuted
+        assert self.pairs.refuted is not None
+        first, second, decided, (i, j) = self.pairs.refuted
         asked, intervals = self._expected_claim(expected, budget), self._eps_asked(expected)
         eps = decided.fails_at
         if adjacent is None:
             return Follows.OPEN, "its two inputs are not said to be adjacent: give --adjacent"
         distance, reach = _read_adjacency(adjacent)
-        if not are_adjacent(distance, reach, self.inputs[i], self.inputs[j]):
+        if not are_adjacent(distance, reach, self.pairs.inputs[i], self.pairs.inputs[j]):
             return Follows.NO, f"its two inputs are not adjacent by {adjacent}"
         if eps is None or not any(eps in interval for interval in intervals):
             return Follows.NO, "it is refuted at another eps"

@@ -769,7 +769,7 @@ def require_exchangeable(
             continue
         inputs = machine.numbered("input")
         pairs = [(inputs[one], inputs[other]) for group in groups for one, other in pairwise(group)]
-        left, why = _left_by_expressions(machine, pairs, budget.part(_SHARE_OF_EXPRESSIONS), is_ideal=machine is ideal)
+        left = _left_by_expressions(machine, pairs, budget.part(_SHARE_OF_EXPRESSIONS), is_ideal=machine is ideal)
         if not left:
             continue
         if machine is ideal:
@@ -781,36 +781,33 @@ def require_exchangeable(
             for one, other in left:
                 conditions.require(one, other)
         try:
-            _require_transitions(machine, left, budget)
+            _require_transitions(machine, list(left), budget)
         except NotDerived:
-            raise NotDerived(why) from None
+            raise NotDerived(next(iter(left.values()))) from None
 
 
 def _left_by_expressions(
     machine: Machine, pairs: Sequence[tuple[int, int]], budget: Budget, *, is_ideal: bool
-) -> tuple[list[tuple[int, int]], str]:
-    """Return (those of `pairs` that are not shown to be exchangeable, the reason for the first of them).
+) -> dict[tuple[int, int], str]:
+    """Return those of `pairs` that are not shown to be exchangeable by expressions (lemma 4d), each with the reason.
 
-    If all are shown to be exchangeable, the reason is "". A pair has the slots of two inputs of `machine`, which is the
-    program, or its ideal if `is_ideal`. The method is the comparison of expressions (lemma 4d). Charges its work to
-    `budget`.
+    A pair has the slots of two inputs of `machine`, which is the program, or its ideal if `is_ideal`. Charges its work
+    to `budget`.
     """
     try:
         run = _Run(machine, budget)
         found = Exchanges(run, (*run.outputs(), run.required()))
     except (NotDerived, Exhausted, RecursionError) as error:
-        return list(pairs), why_it_ends(error)
-    if is_ideal and any(draw.law[0] != "scored" for draw in found.run.draws.values()):
-        return list(pairs), "the `ideal` draws at random"
-    left: list[tuple[int, int]] = []
-    why = ""
+        return dict.fromkeys(pairs, why_it_ends(error))
+    if is_ideal and any(draw.law[0] != "scored" for draw in run.draws.values()):
+        return dict.fromkeys(pairs, "the `ideal` draws at random")
+    left: dict[tuple[int, int], str] = {}
     for one, other in pairs:
         try:
             found.require(one, other)
         except (NotDerived, Exhausted, RecursionError) as error:
-            left.append((one, other))
-            why = why or why_it_ends(error)
-    return left, why
+            left[one, other] = why_it_ends(error)
+    return left
 
 
 def _require_transitions(machine: Machine, pairs: Sequence[tuple[int, int]], budget: Budget) -> None:
@@ -820,12 +817,12 @@ def _require_transitions(machine: Machine, pairs: Sequence[tuple[int, int]], bud
     the inputs. If the proof fails, the program is tried as it is. Charges its work to `budget`.
     """
     late = drawing_late(machine, budget)
-    if late is not None:
-        with suppress(NotDerived):
-            transitions = Transitions(late.machine, budget)
+    for tried in [machine] if late is None else [late, machine]:
+        try:
+            transitions = Transitions(tried, budget)
             for one, other in pairs:
-                transitions.require(late.names[one], late.names[other])
+                transitions.require(one, other)
             return
-    transitions = Transitions(machine, budget)
-    for one, other in pairs:
-        transitions.require(one, other)
+        except NotDerived:
+            if tried is machine:
+                raise

@@ -16,7 +16,7 @@ from math import prod
 
 from dipc.verifier.execution import Constraints, Execution, Held, State, accesses
 from dipc.verifier.functions import ONE, Closed, add_closed, constant, equal_closed, multiply_closed
-from dipc.verifier.program import Branch, Choice, Halt, Instruction, Jump, Machine, Sample, Scored, Value, values_of
+from dipc.verifier.program import Branch, Choice, Halt, Jump, Machine, Sample, Scored, Value, values_of
 from dipc.verifier.reading import Budget, NotDerived
 
 #: The most states before an input is read, and the most transitions from single states.
@@ -45,7 +45,7 @@ def require_deterministic(machine: Machine) -> None:
 
 
 @dataclass
-class _Segments(Execution):
+class _SegmentRun(Execution):
     """A run of a program without `while`, cut into segments, one for each of its finite inputs.
 
     A state does not contain the values of inputs. Only the segment that reads an input uses the value of that input.
@@ -53,12 +53,6 @@ class _Segments(Execution):
 
     _functions: list[Closed] = field(default_factory=list)
     _numbers_of: dict[object, int] = field(default_factory=dict)
-
-    @staticmethod
-    def from_machine(machine: Machine, budget: Budget) -> _Segments:
-        if machine.loops:
-            raise NotDerived("the program has a `while`")
-        return _Segments(machine, budget, keeps_outputs=True)
 
     def first(self) -> Key:
         values = tuple(None if slot.role == "input" else slot.initial for slot in self.machine.slots)
@@ -162,7 +156,7 @@ class Transitions:
 
     machine: Machine
     budget: Budget
-    _segments: _Segments = field(init=False)
+    _run: _SegmentRun = field(init=False)
     #: The slots of the inputs in the order in which they are read.
     _order: list[int] = field(init=False)
     #: The first instruction of each segment, and the first of each that reads the input; both with the end of the code.
@@ -177,12 +171,13 @@ class Transitions:
     def __post_init__(self) -> None:
         if any(self.machine.slots[slot].type in ("real", "int") for slot in self.machine.numbered("input")):
             raise NotDerived("an input has infinitely many values")
-        self._segments = _Segments.from_machine(self.machine, self.budget)
-        end = len(self.machine.code)
-        readings = _readings(self.machine, self.budget)
-        self._order = [reading.slot for reading in readings]
-        self._starts, self._reads = [*_starts(self.machine.code, readings), end], [*(r.first for r in readings), end]
-        layer = list(self._segments.transition(self._segments.first(), self._starts[0], {}))
+        if self.machine.loops:
+            raise NotDerived("the program has a `while`")
+        self._run = _SegmentRun(self.machine, self.budget, keeps_outputs=True)
+        cut, end = _segments(self.machine, self.budget), len(self.machine.code)
+        self._order = [each.slot for each in cut]
+        self._starts, self._reads = [*(each.start for each in cut), end], [*(each.first for each in cut), end]
+        layer = list(self._run.transition(self._run.first(), self._starts[0], {}))
         for number in range(len(self._order)):
             self._layers.append(layer)
             after = {there: None for here in layer for row in self._rows(number, here) for there in row}
@@ -235,12 +230,12 @@ class Transitions:
             further: Weighted = {}
             for key, weight in reached.items():
                 for there, factor in self._rows(place, key)[value].items():
-                    _add(further, there, self._segments.product(weight, factor))
+                    _add(further, there, self._run.product(weight, factor))
             reached = further
         result: Weighted = {}
         for key, weight in reached.items():
             for there, factor in self._before_reading(first + len(chosen), key).items():
-                _add(result, there, self._segments.product(weight, factor))
+                _add(result, there, self._run.product(weight, factor))
         return result
 
     def _before_reading(self, place: int, here: Key) -> Weighted:
@@ -250,7 +245,7 @@ class Transitions:
         """
         known = self._onwards.get((place, here))
         if known is None:
-            known = self._onwards[place, here] = self._segments.transition(here, self._reads[place], {})
+            known = self._onwards[place, here] = self._run.transition(here, self._reads[place], {})
         return known
 
     def _rows(self, place: int, here: Key) -> list[Weighted]:
@@ -262,7 +257,7 @@ class Transitions:
                 return [{here: _CERTAIN}] * len(self._values(place))
             if len(self._known) >= MOST_TRANSITIONS:
                 raise NotDerived(f"more than {MOST_TRANSITIONS} transitions are needed")
-            known = [self._segments.transition(here, stop, {slot: value}) for value in self._values(place)]
+            known = [self._run.transition(here, stop, {slot: value}) for value in self._values(place)]
             self._known[place, here] = known
         return known
 
@@ -277,69 +272,48 @@ class Transitions:
             self.budget.spend(2 * len(difference))
             left = frozenset((term, c) for term, c in difference.items() if c)
             if left not in self._zeros:
-                self._zeros[left] = self._segments.vanishes(left)
+                self._zeros[left] = self._run.vanishes(left)
             if not self._zeros[left]:
                 return False
         return True
 
 
-@dataclass
-class _Reading:
+@dataclass(frozen=True, slots=True)
+class _Segment:
+    """The part of the code for the input in `slot`: its first instruction, and the first that reads the input."""
+
     slot: int
+    start: int
     first: int
-    last: int
 
 
-def _readings(machine: Machine, budget: Budget) -> list[_Reading]:
-    """Return, for each input that is read, the first and the last instruction of `machine` that reads it.
+def _segments(machine: Machine, budget: Budget) -> list[_Segment]:
+    """Return a segment of `machine` for each input that is read, in the order of the text.
 
-    The inputs are in the order of the text. Charges its work to `budget`. Raises NotDerived if an instruction that
-    reads one input is between two that read another.
+    A segment can start at an instruction after the last one that reads the previous input, if no earlier jump passes
+    over this instruction. It starts at the first such instruction before the input is read, or else where the input is
+    first read. Charges its work to `budget`. Raises NotDerived if an instruction that reads one input is between two
+    that read another.
     """
-    inputs = sum(1 << slot for slot in machine.numbered("input"))
-    result: list[_Reading] = []
+    inputs = {slot: 1 << slot for slot in machine.numbered("input")}
+    every = sum(inputs.values())
+    result: list[_Segment] = []
+    last = -1
+    farthest = [0]
     for label, instruction in enumerate(machine.code):
         budget.spend(5)
-        for slot in _read_inputs(instruction, inputs):
-            if result and result[-1].slot == slot:
-                result[-1].last = label
-                continue
-            if any(reading.slot == slot for reading in result) or (result and result[-1].last == label):
-                raise NotDerived("inputs are not read one after the other")
-            result.append(_Reading(slot, label, label))
-    return result
-
-
-def _starts(code: Sequence[Instruction], readings: Iterable[_Reading]) -> list[int]:
-    """Return, for each input in `readings`, the instruction of `code` at which its segment starts.
-
-    An element of `readings` is an input with the first and the last instruction that reads it. A segment can start at
-    an instruction after the last one that reads the previous input, if no earlier jump passes over this instruction. It
-    starts at the first such instruction before the input is read, or else where the input is first read.
-    """
-    farthest = [0] * (len(code) + 1)
-    for label, instruction in enumerate(code):
-        goal = label + 1
+        read = accesses(instruction)[0] & every
+        for slot in [slot for slot, bit in inputs.items() if read & bit] if read else ():
+            if not (result and result[-1].slot == slot):
+                if last == label or any(each.slot == slot for each in result):
+                    raise NotDerived("inputs are not read one after the other")
+                meeting = (place for place in range(last + 1, label) if farthest[place] <= place)
+                result.append(_Segment(slot, next(meeting, label), label))
+            last = label
         match instruction:
-            case Jump(goal):
+            case Jump(goal) | Branch(_, goal):
                 pass
-            case Branch(_, otherwise):
-                goal = otherwise
             case _:
-                pass
-        farthest[label + 1] = max(farthest[label], goal)
-    result: list[int] = []
-    after = 0
-    for reading in readings:
-        meeting = (label for label in range(after, reading.first) if farthest[label] <= label)
-        result.append(next(meeting, reading.first))
-        after = reading.last + 1
+                goal = label + 1
+        farthest.append(max(farthest[label], goal))
     return result
-
-
-def _read_inputs(instruction: Instruction, inputs: int) -> Iterable[int]:
-    left = accesses(instruction)[0] & inputs
-    while left:
-        lowest = left & -left
-        yield lowest.bit_length() - 1
-        left ^= lowest

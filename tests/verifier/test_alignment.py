@@ -22,7 +22,7 @@ from dipc.questions.privacy.outcome import read_claim
 from dipc.verifier.document import check_text
 from dipc.verifier.probability import program_of
 from dipc.verifier.reading import Budget, NotDerived, Rejected
-from dipc.verifier.shifts import aligned_exits, alignment_cost
+from dipc.verifier.shifts import Alignment
 from tests.privacy.test_random import EPS, laws, mechanism, pair
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -33,12 +33,12 @@ def derived(text: str, distance: str = "linf", radius: int = 1, **constants: int
     program = dipc.load(text, **constants)
     known = dict(program.constants)
     hashed = hashlib.sha256(text.encode()).hexdigest()
-    _, machine = program_of(text, hashed, program.name, known, None, Budget())
-    exits = aligned_exits(machine, distance, Budget())
+    tree, machine = program_of(text, hashed, program.name, known, None, Budget())
+    alignment = Alignment.from_program(tree, machine, known, (distance, Fraction(radius)), Budget())
     stated = shifts(program_data(program), None, f"{distance}:{radius}")
     if stated is None:
         raise NotDerived("there are no shifts")
-    return alignment_cost(exits, stated, machine.numbered("input"), distance, Fraction(radius), Budget())
+    return alignment.cost(stated, Budget())
 
 
 @pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 203))])
@@ -202,8 +202,8 @@ def test_a_dearer_shift_shows_less() -> None:
 def test_one_sided_noise_is_not_shifted_downwards() -> None:
     text = "program p; input q : real; output y : bool; var r : real; r <- Expo(eps); y <- r >= 1 + q"
     program = dipc.load(text)
-    _, machine = program_of(text, hashlib.sha256(text.encode()).hexdigest(), "p", {}, None, Budget())
-    exits = aligned_exits(machine, "linf", Budget())
+    tree, machine = program_of(text, hashlib.sha256(text.encode()).hexdigest(), "p", {}, None, Budget())
+    exits = Alignment.from_program(tree, machine, {}, ("linf", Fraction(1)), Budget()).exits
     assert all(exit_.growing == exit_.rates.keys() for exit_ in exits)
     (noise,) = exits[0].rates
     assert not any(exit_.holds({noise: Fraction(-1)}, {}) for exit_ in exits)

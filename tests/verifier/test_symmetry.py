@@ -201,7 +201,7 @@ def test_a_list_of_people_has_as_many_states_as_their_sum() -> None:
     machine, _ = machine_of(BODIES["a list"][1])
     late = drawing_late(machine, Budget())
     assert late is not None
-    assert len(late.machine.slots) < len(machine.slots) + 3
+    assert len(late.slots) < len(machine.slots) + 3
     certificate = check_text(people(12))
     assert certificate.complete
 

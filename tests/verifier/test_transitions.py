@@ -43,10 +43,9 @@ def shown(machine: Machine, places: tuple[int, int]) -> bool:
     """Whether transitions alone show that two inputs may be exchanged, with late draws or without."""
     inputs = machine.numbered("input")
     late = drawing_late(machine, Budget())
-    ways = [(machine, {slot: slot for slot in inputs})] + ([] if late is None else [(late.machine, late.names)])
-    for each, names in ways:
+    for each in [machine] if late is None else [machine, late]:
         try:
-            Transitions(each, Budget()).require(*(names[inputs[place]] for place in places))
+            Transitions(each, Budget()).require(*(inputs[place] for place in places))
         except NotDerived:
             continue
         return True
