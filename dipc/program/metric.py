@@ -245,21 +245,22 @@ class ConvexSet:
     def _slots(self) -> list[int]:
         return sorted({slot for guard in self.guards for slot, _ in guard.form.inputs})
 
-    def _slopes_out(self, norm: Norm) -> tuple[list[tuple[list[tuple[int, int]], int]], int]:
-        """Return (functions, denominator): for each guard, how far a point of the set is from violating it, by `norm`.
+    def facets(self, norm: Norm) -> tuple[tuple[Terms, Fraction], ...]:
+        """Return, for each guard, how far a point of the set can move by `norm` without violating it.
 
-        Each function of the point is affine, and is a pair (list of pairs of a slot and its coefficient, constant). All
-        numbers are integers, to be divided by `denominator`.
+        This is an affine function of the point, a pair (coefficients, constant). The distance by which integers violate
+        the guard is the least integer that is not smaller.
         """
+        # A negative integer form is <= -1, and each step of all coordinates lowers it by its steepness.
+        step = 1 if self.whole else 0
+        forms = [(guard.form, norm.steepness(guard.form.inputs)) for guard in self.guards]
+        return tuple([(form.scaled(1 / size).inputs, (form.constant + step) / size) for form, size in forms])
+
+    def _slopes_out(self, norm: Norm) -> tuple[list[tuple[list[tuple[int, int]], int]], int]:
+        """Return (functions, denominator): the `facets` by `norm` with integers, to be divided by `denominator`."""
         known = self._out.get(norm)
         if known is None:
-            # A negative integer form is <= -1, and each step of all coordinates lowers it by its steepness.
-            step = 1 if self.whole else 0
-            scaled = []
-            for guard in self.guards:
-                steepness = norm.steepness(guard.form.inputs)
-                terms = [(slot, coefficient / steepness) for slot, coefficient in guard.form.inputs]
-                scaled.append((terms, (guard.form.constant + step) / steepness))
+            scaled = self.facets(norm)
             scale = lcm(*[c.denominator for terms, constant in scaled for c in (constant, *[c for _, c in terms])])
             forms = [
                 ([(slot, int(c * scale)) for slot, c in terms], int(constant * scale)) for terms, constant in scaled
@@ -391,13 +392,7 @@ class InputSet:
         """
         if len(self._parts) != 1 or self._parts[0].whole:
             return None
-        guards = self._parts[0].guards
-        facets = []
-        for guard in guards:
-            steepness = norm.steepness(guard.form.inputs)
-            terms = tuple([(slot, coefficient / steepness) for slot, coefficient in guard.form.inputs])
-            facets.append((terms, guard.form.constant / steepness))
-        return guards, tuple(facets)
+        return self._parts[0].guards, self._parts[0].facets(norm)
 
     def distance_out(self, norm: Norm, point: Point) -> Fraction | None:
         """Return the distance by `norm` from `point`, in the set, to the nearest input outside; None is infinity."""

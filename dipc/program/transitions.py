@@ -249,14 +249,7 @@ class _Search:
                 raise NotApplicable
             for there, number in after:
                 queue.add(there)
-                onwards = at.setdefault(there, {})
-                for key, polynomial in weights.items():
-                    if isinstance(number, tuple):
-                        _accumulate(onwards, number, polynomial)
-                    else:
-                        _accumulate(
-                            onwards, key, polynomial if number is None else _product({(number,): 1}, polynomial)
-                        )
+                _carry(weights, number, at.setdefault(there, {}))
             if len(at) > _MOST_STATES:
                 raise NotApplicable
         for here, weights in at.items():
@@ -345,14 +338,10 @@ class _Search:
             queue.pop()
             weights = at.pop(here)
             for there, number in after:
-                assert not isinstance(number, tuple)
                 goal = ended if there.label == self._flow.exit_label else at
                 if goal is at:
                     queue.add(there)
-                onwards = goal.setdefault(there, {})
-                for key_, polynomial in weights.items():
-                    factor = polynomial if number is None else _product({(number,): 1}, polynomial)
-                    _accumulate(onwards, key_, factor)
+                _carry(weights, number, goal.setdefault(there, {}))
             if len(at) > _MOST_STATES:
                 raise NotApplicable
             if queue.is_level or not at:
@@ -422,6 +411,20 @@ def _end(done: Mapping[_Key, _Weighted], state: State, weights: Mapping[_Key | N
     for key, polynomial in weights.items():
         for row in done.values() if key is None else (done[key],):
             _accumulate(row, state, polynomial)
+
+
+def _carry(
+    weights: Mapping[_Key | None, _Polynomial], step: int | _Key | None, onwards: dict[_Key | None, _Polynomial]
+) -> None:
+    """Add `weights`, by the value of the input, to `onwards`, the weights of a next state.
+
+    `step` is the number of the weight of the step, None for 1, or the value of the input that the step reads.
+    """
+    for key, polynomial in weights.items():
+        if isinstance(step, tuple):
+            _accumulate(onwards, step, polynomial)
+        else:
+            _accumulate(onwards, key, polynomial if step is None else _product({(step,): 1}, polynomial))
 
 
 def _accumulate(weights: dict[_Place, _Polynomial], key: _Place, polynomial: _Polynomial) -> None:
