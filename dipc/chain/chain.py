@@ -29,7 +29,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dipc.algebra.graph import strongly_connected
-from dipc.chain.flow import Flow, has_choices
+from dipc.chain.flow import Flow
 from dipc.chain.state import Affine, Choice, ChoiceWeight, Comparison, ConstraintSet, Edge, NoiseVar, State
 from dipc.frozen import frozen
 from dipc.text.core import Value
@@ -161,8 +161,6 @@ class Chain:
         """The chain as a networkx.DiGraph, made on first use; each edge has a tuple of `Edge` as attribute `edges`."""
         return self.transitions.as_networkx()
 
-
-__all__ = ["NOWHERE", "Reach", "Step", "has_choices", "reach"]
 
 #: The one state that stands for all those cut because the wanted outputs cannot be reached from there any more.
 NOWHERE = -1

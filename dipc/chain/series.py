@@ -66,15 +66,6 @@ class Series:
     segments: tuple[tuple[Path, ...], ...]
 
 
-def series(flow: Flow, most_states: int) -> tuple[Series, ...] | None:
-    """Return the answers that the program of `flow` may give, each with its runs.
-
-    The result is None if `runs` returns None, with `most_states` as the limit, or if a segment has too many paths.
-    """
-    graph = runs(flow, most_states)
-    return None if graph is None else graph.series()
-
-
 def runs(flow: Flow, most_states: int) -> RunSet | None:
     """Return all runs of the program of `flow`, or None if they cannot be explored together.
 

@@ -412,16 +412,6 @@ def terms_of(form: Affine) -> list[tuple[int, Fraction]]:
     return terms
 
 
-def form_of(terms: Iterable[tuple[int, Fraction]], constant: Fraction) -> Affine:
-    """Return the form with `terms`, pairs (variable, coefficient), and `constant`: the inverse of `terms_of`.
-
-    Noise n is the variable 2n, the input with slot n is 2n + 1.
-    """
-    noises = [(variable // 2, coefficient) for variable, coefficient in terms if variable % 2 == 0]
-    inputs = [(variable // 2, coefficient) for variable, coefficient in terms if variable % 2 == 1]
-    return Affine(tuple(sorted(noises)), tuple(sorted(inputs)), constant)
-
-
 # --- Other coordinates for noises, in which more constraints are differences of two variables -------------------------
 #
 # Y[i] = X[i] + o[i], where o[i] depends on inputs alone: at given inputs, each of the two determines the other. With
@@ -780,16 +770,15 @@ class State:
         return (
             isinstance(other, State)
             and self.label == other.label
-            and self.agrees_with(other)
+            and self.fingerprint == other.fingerprint
+            and self.values == other.values
+            and self.guards == other.guards
             and self.noises == other.noises
             and self.constraints == other.constraints
         )
 
     def __hash__(self) -> int:
         return hash((self.label, self.fingerprint, self.constraints.fingerprint))
-
-    def agrees_with(self, other: State) -> bool:
-        return self.fingerprint == other.fingerprint and self.values == other.values and self.guards == other.guards
 
     def with_label(self, label: int) -> State:
         return State(label, self.values, self.noises, self.constraints, self.guards, self.fingerprint)
