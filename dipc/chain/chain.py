@@ -1,36 +1,15 @@
-"""The chain as built, and its transitions.
-
-The weights of the exits are those of a finite Markov chain, the one that the choices form.
-
-An exit has the probability W · m, where m is the measure of its constraints (as its `EventTemplate` states them). W is
-the total weight of the paths to it, with weight 1 for a comparison as for a deterministic step. Proof: consider fixed
-values of the noises and inputs.
-
-1. Every comparison then has one outcome, and the rest is a Markov chain of choices. The probability that it reaches
-   state s is the sum, over the paths to s whose comparisons have these outcomes, of the weights of their choices.
-2. A comparison adds its outcome to the constraints, and only redundant constraints are ever removed. So the constraints
-   of s are equivalent to the outcomes of the comparisons on each path to it.
-3. So either the noises satisfy these constraints, and all paths to s count, or none does. The sum is W if the
-   constraints of s hold and 0 if not, and W does not depend on the noises.
-
-Paths that part at a comparison never meet again, except with probability 0: their outcomes exclude each other. For the
-same reason a comparison that branches leads out of its strongly connected component: inside one there are only choices
-and deterministic steps, and the weights that leave a state sum to 1.
-
-If states are united (see `uniting.py`), paths with different outcomes do meet, and W would count them several times.
-States are united only in programs without choices, where every exit has weight 1.
-"""
+"""The chain as built, and its transitions."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Set
+from collections.abc import Collection, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dipc.algebra.graph import strongly_connected
 from dipc.chain.flow import Flow
-from dipc.chain.state import Affine, Choice, ChoiceWeight, Comparison, ConstraintSet, Edge, NoiseVar, State
+from dipc.chain.state import Affine, Comparison, ConstraintSet, Edge, NoiseVar, State
 from dipc.frozen import frozen
 from dipc.text.core import Value
 
@@ -160,73 +139,3 @@ class Chain:
     def graph(self) -> nx.DiGraph[int]:
         """The chain as a networkx.DiGraph, made on first use; each edge has a tuple of `Edge` as attribute `edges`."""
         return self.transitions.as_networkx()
-
-
-#: The one state that stands for all those cut because the wanted outputs cannot be reached from there any more.
-NOWHERE = -1
-
-#: A successor with the choices that lead to it: its weight is the sum of theirs, or 1 if there are none.
-Step = tuple[int, tuple[ChoiceWeight, ...]]
-
-
-@frozen
-class Reach:
-    """The Markov chain of a program's choices, from which `dipc.algebra.absorption` computes the weights of exits.
-
-    Runs start at the state `start`. `edges` has, for each state with successors, pairs of a successor and the weights
-    of the choices that lead to it. These weights are added up; a successor without choices has weight 1. `ends` are the
-    states of the chain's exits. They may include NOWHERE (-1), a single state in place of all states that were cut.
-    Every state listed in `edges` can reach an end.
-    """
-
-    start: int
-    edges: Mapping[int, list[Step]]
-    ends: frozenset[int]
-
-
-def reach(chain: Chain) -> Reach:
-    """Return the Markov chain of the choices of `chain`, where states with a single certain successor are skipped."""
-    exits = frozenset(exit_state.node for exit_state in chain.exits)
-    if not chain.flow.chooses:
-        if chain.initial in exits or not exits:
-            start = chain.initial if exits else NOWHERE
-            return Reach(start, {}, exits or frozenset({NOWHERE}))
-        return Reach(chain.initial, {chain.initial: [(node, ()) for node in sorted(exits)]}, exits)
-    settled: dict[int, int] = dict.fromkeys(chain.cut, NOWHERE)
-    transitions = chain.transitions
-
-    def settle(node: int) -> int:
-        """Return the first state, `node` or later, at which there is a choice, a comparison or an end."""
-        passed: list[int] = []
-        while node not in settled and node not in exits and len(transitions.successors(node)) == 1:
-            (goal,) = transitions.successors(node)
-            if any(isinstance(edge, Choice) for edge in transitions.edges(node, goal)):
-                break
-            passed.append(node)
-            node = goal
-        node = settled.get(node, node)
-        for skipped in passed:
-            settled[skipped] = node
-        return node
-
-    start = settle(chain.initial)
-    edges: dict[int, list[Step]] = {}
-    ends = set(exits)
-    pending = [start]
-    seen = {start}
-    while pending:
-        node = pending.pop()
-        if node == NOWHERE:
-            ends.add(NOWHERE)
-            continue
-        steps: list[Step] = []
-        for goal in transitions.successors(node):
-            chosen = tuple(edge.weight for edge in transitions.edges(node, goal) if isinstance(edge, Choice))
-            after = settle(goal)
-            steps.append((after, chosen))
-            if after not in seen:
-                seen.add(after)
-                pending.append(after)
-        if steps:
-            edges[node] = steps
-    return Reach(start, edges, frozenset(ends))

@@ -12,7 +12,7 @@ order and all v, w. Then the law of the outputs is unchanged when i and j exchan
 - Proof: the law is a product of transitions, one for each input in order, and of the law of the outputs in the states
   that are left, which does not depend on the inputs. The exchange replaces two neighboring factors by equal ones.
 - Noise: a state includes the constraints on its noises. For fixed values of the noises, weights of states are those of
-  choices, and comparisons have weight 1 (`dipc.chain.chain`). So equal weights of states are equal laws.
+  choices, and comparisons have weight 1 (`dipc.program.exit_weights`). So equal weights of states are equal laws.
 - Inputs in between: if j is not the next input, the equation is tested with each combination of values of the inputs
   between i and j.
 - Consequence: exchanges of neighbors in a block generate every order of its values.

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from dipc.algebra.absorption import absorption_weights
 from dipc.algebra.exppoly import ExpPoly
-from dipc.chain.chain import NOWHERE, reach
 from dipc.chain.explore import explore
 from dipc.chain.flow import has_choices
 from dipc.chain.state import ExponentialWeight
+from dipc.program.exit_weights import NOWHERE, reach
 from dipc.text.ast import Role
 from tests.chain.interpreter import run
 from tests.chain.programs import BOOL, INT, REAL, Writer, const, integers, op, read, running_maximum, sparse

@@ -13,7 +13,8 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
 from dipc.chain.explore import explore
 from dipc.chain.state import Choice, slots_in
-from dipc.program.exits import counted_exits, exits_with_weights, values_key
+from dipc.program.exit_weights import counted_exits, exit_weights
+from dipc.program.exits import values_key
 from dipc.text.diagnostic import DiagnosticError
 
 BIT = "choose { 1 : exp(eps)/(1 + exp(eps)), 0 : 1/(1 + exp(eps)) }"
@@ -84,7 +85,7 @@ def chain(program, inputs=None, **options):
 def law(program, inputs, **options):
     """Probability by the values of the outputs."""
     explored = chain(program, inputs, **options)
-    weights = exits_with_weights(explored, program.choices.weights, Limits()).weights
+    weights, _ = exit_weights(explored, program.choices.weights, Limits())
     result = {}
     for each in explored.exits:
         key = values_key(each.outputs.values())
@@ -201,7 +202,7 @@ def test_counting_reads_waiting_choices_too():
         program.flow, program.choices.weights, Limits(), inputs, {}, frozenset(program.core.outputs)
     )
     assert counted is not None
-    assert sum(counted.weights.values(), start=ExpPoly.ZERO) == ExpPoly.ONE
+    assert sum(counted[1].values(), start=ExpPoly.ZERO) == ExpPoly.ONE
 
 
 class Sample:

@@ -82,7 +82,7 @@ def test_the_same_closed_forms(seed: int, monkeypatch: pytest.MonkeyPatch) -> No
     row = {name: value for name, value in wanted.items() if chance.random() < 0.6}
     found = []
     for many in (ALWAYS, NEVER):
-        monkeypatch.setattr("dipc.program.exits._MANY", many)
+        monkeypatch.setattr("dipc.program.exit_weights._MANY", many)
         found.append(answered(text, inputs, row))
     assert found[0] == found[1]
 
