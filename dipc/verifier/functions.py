@@ -95,26 +95,23 @@ ONE: Ring = {(0, ZERO): Fraction(1)}
 # --- arithmetic ------------------------------------------------------------------------------------
 
 
-class HashGuard:
-    """A guard against many keys with one hash, which would make every look-up in a dictionary slow.
+def hash_guard() -> Callable[[tuple[int, Fraction | int]], None]:
+    """Return a function to be called with each key before a dictionary looks it up.
 
-    Python's hash of a rational is its residue modulo a prime, so two short rationals never share a hash.
+    The function raises Rejected if too many keys have one hash, which would make every look-up slow. Python's hash of a
+    rational is its residue modulo a prime, so two short rationals never share a hash.
     """
+    alike: dict[int, list[tuple[int, Fraction | int]]] = {}
 
-    __slots__ = ("_alike",)
+    def check(key: tuple[int, Fraction | int]) -> None:
+        if is_long(key[1]):
+            known = alike.setdefault(hash(key), [])
+            if key not in known:
+                known.append(key)
+            if len(known) > MOST_ALIKE:
+                raise Rejected("the exponents of a function take too long to compare")
 
-    def __init__(self) -> None:
-        self._alike: dict[int, list[tuple[int, Fraction | int]]] = {}
-
-    def check(self, key: tuple[int, Fraction | int]) -> None:
-        """Record `key` before a dictionary looks it up. Raises Rejected if too many keys have its hash."""
-        if not is_long(key[1]):
-            return
-        alike = self._alike.setdefault(hash(key), [])
-        if key not in alike:
-            alike.append(key)
-        if len(alike) > MOST_ALIKE:
-            raise Rejected("the exponents of a function take too long to compare")
+    return check
 
 
 def is_long(q: Fraction | int) -> bool:
@@ -184,14 +181,14 @@ def multiply(f: Ring, g: Ring, budget: Budget) -> Ring:
     budget.spend(2 * len(f) * len(g) + 4 * (len(f) + len(g)), bits + unit.bit_length() + other.bit_length())
     # Integers are much faster than fractions, both in sums and as keys.
     sums: dict[tuple[int, int], int] = {}
-    hashes = (
-        HashGuard() if any(q.bit_length() >= SHORT_INTEGER_BITS for h in (first, second) for _, q, _ in h) else None
+    check_hash = (
+        hash_guard() if any(q.bit_length() >= SHORT_INTEGER_BITS for h in (first, second) for _, q, _ in h) else None
     )
     for k, q, c in first:
         for j, p, d in second:
             key = (k + j, q + p)
-            if hashes is not None:
-                hashes.check(key)
+            if check_hash is not None:
+                check_hash(key)
             sums[key] = sums.get(key, 0) + c * d
         if len(sums) > MOST_TERMS:
             raise Exhausted(f"checking takes functions of more than {MOST_TERMS} terms")
@@ -268,7 +265,7 @@ def integer_quotient(
     rest = dict(numerator)
     lead, last, lowest = max(divisor), min(divisor), min(rest)
     end = lowest[0] - last[0], lowest[1] - last[1]
-    hashes = HashGuard() if any(q.bit_length() >= SHORT_INTEGER_BITS for q, _ in (*rest, *divisor)) else None
+    check_hash = hash_guard() if any(q.bit_length() >= SHORT_INTEGER_BITS for q, _ in (*rest, *divisor)) else None
     waiting = [(-q, -k) for q, k in rest]
     heapify(waiting)
     quotient: Integral = {}
@@ -287,8 +284,8 @@ def integer_quotient(
         quotient[q, k] = c
         for (p, j), d in divisor.items():
             key = q + p, k + j
-            if hashes is not None:
-                hashes.check((key[1], key[0]))
+            if check_hash is not None:
+                check_hash((key[1], key[0]))
             before = rest.get(key)
             total = (before or 0) - c * d
             if total:
@@ -353,7 +350,7 @@ def read_ring(data: object) -> Ring:
     Raises Rejected for other data.
     """
     result: Ring = {}
-    hashes = HashGuard()
+    check_hash = hash_guard()
     read_term = read.tuple_of(read.up_to(MOST_POWER), read.rational, read.rational)
     for number, term in enumerate(read.items(data, MOST_TERMS), start=1):
         if type(term) is list and len(term) == 3 and type(term[0]) is int and not term[0]:
@@ -362,7 +359,7 @@ def read_ring(data: object) -> Ring:
         else:
             k, q, c = read_term(term)
         if is_long(q):
-            hashes.check((k, q))
+            check_hash((k, q))
         if not c:
             raise Rejected("a term has the coefficient 0")
         result[k, q] = c

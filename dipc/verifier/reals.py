@@ -265,6 +265,9 @@ def monomial(tree: Expr, plain: Callable[[Expr], tuple[Fraction, tuple[int, ...]
     c may be irrational. `plain` returns c and the exponents for an expression without square roots, logarithms and
     exponentials. Raises NotDerived if such functions are added or compared.
     """
+    if not is_irrational(tree):
+        c, degrees = plain(tree)
+        return Number(c), tuple(map(Fraction, degrees))
     match tree:
         case Apply("sqrt", (inner,)):
             number, exponents = monomial(inner, plain)
@@ -274,24 +277,22 @@ def monomial(tree: Expr, plain: Callable[[Expr], tuple[Fraction, tuple[int, ...]
             if any(exponents):
                 raise NotDerived(f"the argument of `{op}` is not a constant")
             return (number.logarithm if op == "log" else number.exponential), exponents
-        case Apply("neg", (inner,)) if is_irrational(tree):
+        case Apply("neg", (inner,)):
             number, exponents = monomial(inner, plain)
             return Number(-_ONE) * number, exponents
-        case Apply("^", (inner, Literal(Fraction() as power))) if is_irrational(tree) and 0 < power <= MOST_POWER:
+        case Apply("^", (inner, Literal(Fraction() as power))) if 0 < power <= MOST_POWER:
             number, exponents = monomial(inner, plain)
             result = UNIT
             for _ in range(int(power)):
                 result = result * number
             return result, tuple(each * int(power) for each in exponents)
-        case Apply("*" | "/" as op, (left, right)) if is_irrational(tree):
+        case Apply("*" | "/" as op, (left, right)):
             (number, exponents), (other, others) = monomial(left, plain), monomial(right, plain)
             if op == "*":
                 return number * other, tuple(a + b for a, b in zip(exponents, others, strict=True))
             return number * other.inverse, tuple(a - b for a, b in zip(exponents, others, strict=True))
-        case _ if is_irrational(tree):
+        case _:
             raise NotDerived("irrational numbers are added, or compared")
-    c, degrees = plain(tree)
-    return Number(c), tuple(map(Fraction, degrees))
 
 
 # === as they are written =======================================================================

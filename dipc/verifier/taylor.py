@@ -36,12 +36,11 @@ def pi_ends(bits: int) -> Pair:
 
     def arctangent(n: int) -> Pair:
         """Return an enclosure of the arctangent of 1/`n` by its series, which alternates and decreases."""
-        total, term, k = 0, (1 << work) // n, 1
-        count = 0
+        total, term, count = 0, (1 << work) // n, 0
         while term:
-            total += (term // k) * (-1 if count % 2 else 1)
+            total += term // (2 * count + 1) * (-1 if count % 2 else 1)
             term //= n * n
-            k, count = k + 2, count + 1
+            count += 1
         return total - 2 * count - 2, total + 2 * count + 2
 
     (a, b), (c, d) = arctangent(5), arctangent(239)
