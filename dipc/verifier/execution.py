@@ -341,7 +341,7 @@ class Execution:
     _waiting: dict[int, list[int]] = field(default_factory=dict)
     _queue: list[int] = field(default_factory=list)
     _over: list[int] = field(default_factory=list)
-    _weights: dict[object, Closed] = field(default_factory=dict)
+    _checked: set[int] = field(default_factory=set)
     _shape: Shape = field(init=False)
     #: The inputs of `run`, by slot. States do not hold them, as no instruction assigns them.
     _given: Mapping[int, Value] = field(default_factory=dict)
@@ -781,20 +781,11 @@ class Execution:
             assert isinstance(holds_, bool)
             return holds_
         opposite = Affine(-difference.constant, tuple((i, -c) for i, c in difference.terms))
-        match op:
-            case ">=":
-                return self.is_nonnegative(difference, known)
-            case "<=":
-                return self.is_nonnegative(opposite, known)
-            case ">":
-                return not self.is_nonnegative(opposite, known)
-            case "<":
-                return not self.is_nonnegative(difference, known)
-            case _:
-                equal = self.has_ties(difference) and all(
-                    self.is_nonnegative(form, known) for form in (difference, opposite)
-                )
-                return equal is (op == "=")
+        if op in ("=", "!="):
+            forms = (difference, opposite) if self.has_ties(difference) else ()
+            return (bool(forms) and all(self.is_nonnegative(form, known) for form in forms)) is (op == "=")
+        form = difference if op in (">=", "<") else opposite
+        return self.is_nonnegative(form, known) is (op in (">=", "<="))
 
     def has_ties(self, form: Affine) -> bool:
         """True if the value of `form` may be 0 with positive probability, as only integer noise may."""
@@ -834,7 +825,7 @@ class Execution:
         there.
         """
         weights = [weight for _, weight in choice.arms]
-        if id(choice) not in self._weights:
+        if id(choice) not in self._checked:
             total: Closed = {}, ONE
             for above, below in weights:
                 if not self._is_positive(below, strictly=True) or not self._is_positive(above, strictly=False):
@@ -842,7 +833,7 @@ class Execution:
                 total = add_closed(total, (above, below), self.budget)
             if not equal_closed(total, (ONE, ONE), self.budget):
                 raise NotDerived("the weights of a choice do not sum to 1")
-            self._weights[id(choice)] = total
+            self._checked.add(id(choice))
         return weights
 
     def _is_positive(self, function: Ring, *, strictly: bool) -> bool:

@@ -414,22 +414,47 @@ def _least_tree(
         form = {i: total for i, column in enumerate(columns) if (total := sum(column, _ZERO))}
         mine = [place for place in row if place in leaves]
         if not mine:
-            groups.append((None, [(form, d)], []))
+            groups.append((frozenset(form), None, [(form, d)], []))
         for place in mine:
             size = abs(row[place])
             scaled = {i: c / size for i, c in form.items()}, d / size
             sides.setdefault(place, ([], []))[row[place] < 0].append(scaled)
-    groups += [(spreads[place], lower, upper) for place, (lower, upper) in sides.items()]
+    for place, (lower, upper) in sides.items():
+        support = frozenset(i for form, _ in lower + upper for i in form)
+        groups.append((support, spreads[place], lower, upper))
     laws = [spreads[k].times(1 / inverse[0][0]) for k in places if spreads[k].laplace]
-    supports = [{i for form, _ in g[1] + g[2] for i in form} for g in groups]
-    rooted = _Rooted(precision, next(iter(laws), None), groups, supports)
-    rooted.require_tree()
-    return min(rooted.scaled(root) for root in range(len(places)))
+    near = _neighbors(precision, {support for support, *_ in groups})
+    rooted = _Rooted(precision, next(iter(laws), None), groups, near)
+    return min(rooted.scaled(root) for root in every)
 
 
-#: A form in coordinates, and its number; the law of a leaf, None for half-spaces, with its bounds on both sides.
+def _neighbors(precision: Sequence[Sequence[Fraction]], supports: Collection[frozenset[int]]) -> list[set[int]]:
+    """Return the coordinates that are connected with each coordinate, by a number of `precision` or by a support.
+
+    Each of `supports` has the coordinates of a half-space or leaf. Raises NotDerived unless each has at most two of
+    them, and the connections form a tree.
+    """
+    if any(len(support) > 2 for support in supports):
+        raise NotDerived("a comparison relates three sums of Gaussian noises")
+    if not all(supports):
+        raise NotDerived("a Gaussian noise is not compared with any other")
+    size = len(precision)
+    if size > MOST_CENTERS:
+        raise NotDerived(f"more than {MOST_CENTERS} Gaussian noises are compared with each other")
+    near = [{j for j in range(size) if j != i and (row[j] or {i, j} in supports)} for i, row in enumerate(precision)]
+    reached = [0]
+    for i in reached:
+        reached += near[i].difference(reached)
+    if sum(map(len, near)) != 2 * (size - 1) or len(reached) < size:
+        raise NotDerived("the comparisons of Gaussian noises form a cycle")
+    return near
+
+
+#: A form in coordinates, and its number.
 _Side = tuple[Mapping[int, Fraction], Fraction]
-_Group = tuple[Spread | None, list[_Side], list[_Side]]
+
+#: The coordinates in a leaf or half-space, the law of the leaf (None: a half-space), and the bounds on both sides.
+_Group = tuple[frozenset[int], Spread | None, list[_Side], list[_Side]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -438,45 +463,18 @@ class _Rooted:
 
     The centers, which are integrated over, are coordinates with an index. `precision` is the inverse of their
     covariance matrix; a single center may have a `laplace` law instead. Each of `groups` is a half-space over centers
-    alone, or a leaf (a value below one center) with the half-spaces that bound it. `supports` has, for each group, the
-    coordinates in it.
+    alone, or a leaf (a value below one center) with the half-spaces that bound it. `near` has the coordinates with
+    which each one is connected.
     """
 
     precision: Sequence[Sequence[Fraction]]
     laplace: Spread | None
     groups: Sequence[_Group]
-    supports: Sequence[set[int]]
-
-    def require_tree(self) -> None:
-        """Raise NotDerived if the coordinates do not form a tree.
-
-        They form a tree if each half-space or leaf contains at most two of them, and the pairs of connected coordinates
-        form no cycle.
-        """
-        if any(len(support) > 2 for support in self.supports):
-            raise NotDerived("a comparison relates three sums of Gaussian noises")
-        if not all(self.supports):
-            raise NotDerived("a Gaussian noise is not compared with any other")
-        size = len(self.precision)
-        if size > MOST_CENTERS:
-            raise NotDerived(f"more than {MOST_CENTERS} Gaussian noises are compared with each other")
-        reached, pairs = {0}, {(i, j) for i, j in combinations(range(size), 2) if self._are_paired(i, j)}
-        for _ in range(size):
-            reached |= {i for pair in pairs for i in pair if reached & {*pair}}
-        if len(pairs) != size - 1 or len(reached) < size:
-            raise NotDerived("the comparisons of Gaussian noises form a cycle")
-
-    def _are_paired(self, i: int, j: int) -> bool:
-        return bool(self.precision[i][j]) or {i, j} in self.supports
-
-    def _below(self, i: int, parent: int | None) -> list[int]:
-        return [j for j in range(len(self.precision)) if j not in (i, parent) and self._are_paired(i, j)]
+    near: Sequence[set[int]]
 
     def _inverse(self, i: int, parent: int | None) -> Fraction:
-        below = (
-            self.precision[i][j] ** 2 / self._inverse(j, i) for j in self._below(i, parent) if self.precision[i][j]
-        )
-        return self.precision[i][i] - sum(below, _ZERO)
+        row = self.precision[i]
+        return row[i] - sum((row[j] ** 2 / self._inverse(j, i) for j in self.near[i] if j != parent and row[j]), _ZERO)
 
     def scaled(self, root: int) -> Center:
         """Return the tree from center number `root`, scaled so that the greatest rate of its Laplace noises is 1.
@@ -495,8 +493,8 @@ class _Rooted:
         other only in the signs of values. As a function of the values of center and parent, the integrand is not smooth
         on some lines. Raises NotDerived if those that depend on both values have several directions.
         """
-        wanted = ({i},) if parent is None else ({i}, {i, parent})
-        mine = [g for g, support in zip(self.groups, self.supports, strict=True) if support in wanted]
+        wanted = {frozenset({i}), frozenset({i} if parent is None else {i, parent})}
+        mine = [group for group in self.groups if group[0] in wanted]
         inverse = self._inverse(i, parent)
         slope = _ZERO if parent is None else -self.precision[i][parent] / inverse
         law = self.laplace or Spread(False, 1 / inverse)
@@ -516,7 +514,7 @@ class _Rooted:
                 slope * scale / above,
                 law.times(scale),
                 *self._forms(mine, (i, parent), (scale, above)),
-                tuple(sorted(self._center(j, i, scale) for j in self._below(i, parent))),
+                tuple(sorted(self._center(j, i, scale) for j in self.near[i] if j != parent)),
             )
             for scale in scales
         )
@@ -539,7 +537,7 @@ class _Rooted:
 
         own: set[Form] = set()
         leaves: dict[Leaf, int] = {}
-        for spread, lower, upper in groups:
+        for _, spread, lower, upper in groups:
             low, high = forms(lower), forms(upper)
             if spread is None:
                 own |= {_divided_form(form, next(abs(c) for c in form if c)) for form in low}
