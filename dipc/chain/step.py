@@ -196,18 +196,18 @@ def apply(op: DomOp, arguments: list[Value], span: Span) -> Value:
 # --- Finite random choices: the values that may be chosen in a state, with descriptions of their weights --------------
 
 
-#: The values of a finite choice, each with its weight.
-Options = list[tuple[Value, ChoiceWeight]]
+def _options(
+    choice: SampleExponential | SampleChoice, values: Sequence[SlotValue], slots: Sequence[Slot]
+) -> list[tuple[Value, ChoiceWeight]]:
+    """Return the values that `choice` may choose, with their weights; those of weight 0 are left out.
 
-
-def exponential(mechanism: SampleExponential, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Options:
-    """Return the values that `mechanism` may choose, with their weights.
-
-    `values` are the contents of the variables `slots`, from which the scores are computed. Raises Fault if a score
-    cannot be evaluated.
+    `values` are the contents of the variables `slots`, from which options and scores are computed. Raises Fault if one
+    of them cannot be evaluated. Faults in options of weight 0 do not matter.
     """
+    if isinstance(choice, SampleChoice):
+        return [(evaluate(value, values, slots), weight) for value, weight in choice.arms if not is_never(weight)]
     scores: list[Fraction] = []
-    for value, expr in zip(mechanism.values, mechanism.scores, strict=True):
+    for value, expr in zip(choice.values, choice.scores, strict=True):
         try:
             score = evaluate(expr, values, slots)
         except Fault as fault:
@@ -215,16 +215,7 @@ def exponential(mechanism: SampleExponential, values: Sequence[SlotValue], slots
         assert isinstance(score, Fraction)
         scores.append(score)
     shared = tuple(scores)
-    return [(value, ExponentialWeight(mechanism.rate, shared, index)) for index, value in enumerate(mechanism.values)]
-
-
-def choices(choice: SampleChoice, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Options:
-    """Return the options of `choice` with their weights, where `values` are the contents of the variables `slots`.
-
-    Options of weight 0 are left out, and their faults do not matter. Raises Fault for an option that cannot be
-    evaluated.
-    """
-    return [(evaluate(value, values, slots), weight) for value, weight in choice.arms if not is_never(weight)]
+    return [(value, ExponentialWeight(choice.rate, shared, index)) for index, value in enumerate(choice.values)]
 
 
 def is_never(weight: Expr) -> bool:
@@ -293,10 +284,16 @@ def step(flow: Flow, state: State, instruction: Instruction | None = None) -> tu
             return (Successor(state.with_label(flow.landing[then if truth else otherwise]), None),)
         case Jump(target=goal):
             return (Successor(state.with_label(flow.landing[goal]), None),)
-        case SampleExponential(target=target, span=span):
-            return _chosen(flow, state, target, exponential(instruction, state.values, slots), span)
-        case SampleChoice(target=target, span=span):
-            return _chosen(flow, state, target, choices(instruction, state.values, slots), span)
+        case SampleExponential(target=target) | SampleChoice(target=target):
+            options = _options(instruction, state.values, slots)
+            slot = slot_of(target, state.values, slots)
+            chosen = [(_in_domain(flow, slot, option, instruction.span), weight) for option, weight in options]
+            return tuple(
+                [
+                    Successor(state.assign(slot, value, follow), Choice(slot, value, weight, state.label))
+                    for value, weight in chosen
+                ]
+            )
         case ExitInstruction():
             raise AssertionError("control never stays at an exit")
         case _:
@@ -356,17 +353,6 @@ def _noise(flow: Flow, state: State, draw: SampleNoise, slot: int) -> tuple[Nois
     noise = flow.drawn(NoiseVar(state.label, slot, name, version, draw.law, draw.rate, mean, apart))
     value = Affine.noise(noise.id)
     return noise, value + Affine(form.noises, (), Fraction(0)) if form.noises else value
-
-
-def _chosen(flow: Flow, state: State, target: Reference, options: Options, span: Span) -> tuple[Successor, ...]:
-    slot = slot_of(target, state.values, flow.program.slots)
-    follow = flow.landing[state.label + 1]
-    successors: list[Successor] = []
-    for option, weight in options:
-        value = _in_domain(flow, slot, option, span)
-        edge = Choice(slot, value, weight, state.label)
-        successors.append(Successor(state.assign(slot, value, follow), edge))
-    return tuple(successors)
 
 
 def _compare(flow: Flow, state: State, test: LinearComparison) -> list[tuple[bool, State, Edge]]:
