@@ -13,6 +13,7 @@ from itertools import pairwise
 from math import exp, gcd, lcm
 
 from dipc.coq.expressions import number
+from dipc.verifier.claims import Interval
 from dipc.verifier.functions import Ring
 
 #: The most steps of each search for a cut, and the most pieces of one range.
@@ -36,37 +37,14 @@ def unit_of(exponents: Iterable[Fraction]) -> Fraction:
     return Fraction(common, whole) if common else Fraction(1)
 
 
-@dataclass(frozen=True)
-class CoqRange:
-    """An interval within (0, inf), of the values of a variable such as eps.
-
-    It reaches from `lower` to `upper`, which is None if the interval is unbounded. The ends belong to the interval if
-    `lower_closed` and `upper_closed` are true.
-    """
-
-    lower: Fraction
-    upper: Fraction | None
-    lower_closed: bool
-    upper_closed: bool
-
-    def text(self, variable: str) -> str:
-        """Return the range as a Coq proposition about `variable`."""
-        if self.lower == self.upper:
-            return f"{variable} = {number(self.lower)}"
-        below = f"{number(self.lower)} {'<=' if self.lower_closed else '<'} {variable}"
-        if self.upper is None:
-            return below
-        return f"{below} {'<=' if self.upper_closed else '<'} {number(self.upper)}"
-
-    def scaled(self, factor: Fraction) -> CoqRange:
-        """Return the range of all `factor`·x with x in this range."""
-        upper = None if self.upper is None else self.upper * factor
-        return CoqRange(self.lower * factor, upper, self.lower_closed, self.upper_closed)
-
-    @property
-    def inner(self) -> Fraction:
-        """A point inside the range."""
-        return self.lower + 1 if self.upper is None else (self.lower + self.upper) / 2
+def range_text(where: Interval, variable: str) -> str:
+    """Return the interval `where` as a Coq proposition about `variable`."""
+    if where.is_point:
+        return f"{variable} = {number(where.lower)}"
+    below = f"{number(where.lower)} {'<=' if where.lower_closed else '<'} {variable}"
+    if where.upper is None:
+        return below
+    return f"{below} {'<=' if where.upper_closed else '<'} {number(where.upper)}"
 
 
 @dataclass(frozen=True)
@@ -145,7 +123,7 @@ class CoqSum:
 # === scripts ===================================================================================
 
 
-def prove_positive(name: str, value: CoqSum, where: CoqRange, hints: Sequence[Fraction]) -> list[str]:
+def prove_positive(name: str, value: CoqSum, where: Interval, hints: Sequence[Fraction]) -> list[str]:
     """Return Coq lines that define the sum `value` as NAME_l, and prove that it is positive for all t in `where`.
 
     NAME is the argument `name`, which is also the name of the lemma: forall t in the range, 0 < ev NAME_l t, where ev
@@ -153,7 +131,7 @@ def prove_positive(name: str, value: CoqSum, where: CoqRange, hints: Sequence[Fr
     cut the range into provable parts is found.
     """
     lines = [f"Definition {name}_l : list term := {value}."]
-    goal = f"Lemma {name} : forall t, {where.text('t')} -> 0 < ev {name}_l t."
+    goal = f"Lemma {name} : forall t, {range_text(where, 't')} -> 0 < ev {name}_l t."
     if value.is_line:
         return [*lines, goal, f"Proof. intros t T. unfold {name}_l. line. Qed."]
     # For (0, upper) the pieces cover (0, upper]; if the sign differs at the end, Coq refuses them.

@@ -10,7 +10,7 @@ from typing import Any
 
 from dipc.coq.expressions import closed_expression, number
 from dipc.coq.programs import PROGRAMS, CoqProgram
-from dipc.coq.signs import CoqRange, CoqSum, NotStatedError, prove_positive, unit_of
+from dipc.coq.signs import CoqSum, NotStatedError, prove_positive, range_text, unit_of
 from dipc.verifier.claims import Interval, read_intervals
 from dipc.verifier.document import Document, program_in, theorem_of
 from dipc.verifier.functions import ONE, Closed, Ring, read_closed, read_ring
@@ -326,7 +326,7 @@ class _Obligation:
     context: _Context
     budget: Budget
     written: list[str] = field(default_factory=list)
-    signs: dict[tuple[CoqSum, CoqRange], str] = field(default_factory=dict)
+    signs: dict[tuple[CoqSum, Interval], str] = field(default_factory=dict)
     count: int = 0
 
     def lines(self) -> list[str]:
@@ -370,7 +370,7 @@ class _Obligation:
                 f"Theorem {name} : {pr} {at} < 1 - {self.name}_beta {at}.",
                 f"Proof. rewrite {name}_Pr by lra. exact {self.name}. Qed.",
             ]
-        ranges = [CoqRange(i.lower, i.upper, i.lower_closed, i.upper_closed).text("eps") for i in self.intervals]
+        ranges = [range_text(interval, "eps") for interval in self.intervals]
         where = ranges[0] if len(ranges) == 1 else " \\/ ".join(f"({one})" for one in ranges)
         return [
             *lines,
@@ -397,16 +397,20 @@ class _Obligation:
     def _proved(self) -> None:
         v, name = self.variable, self.name
         claim = f"1 - {name}_beta {v} <= {name}_Pr {v}"
-        ranges = [CoqRange(i.lower, i.upper, i.lower_closed, i.upper_closed) for i in self.intervals]
         parts: list[str] = []
-        for interval, whole in enumerate(ranges):
-            part = name if len(ranges) == 1 else f"{name}_interval{interval}"
+        for interval, whole in enumerate(self.intervals):
+            part = name if len(self.intervals) == 1 else f"{name}_interval{interval}"
             script = self._interval_proof(interval, whole)
             kind = "Theorem" if part == name else "Lemma"
-            self.written += [f"{kind} {part} : forall {v}, {whole.text(v)} -> {claim}.", "Proof.", *script, "Qed."]
+            self.written += [
+                f"{kind} {part} : forall {v}, {range_text(whole, v)} -> {claim}.",
+                "Proof.",
+                *script,
+                "Qed.",
+            ]
             parts.append(part)
         if len(parts) > 1:
-            where = " \\/ ".join(f"({one.text(v)})" for one in ranges)
+            where = " \\/ ".join(f"({range_text(one, v)})" for one in self.intervals)
             cases = "[E|" * (len(parts) - 1) + "E" + "]" * (len(parts) - 1)
             applied = "|".join(f"apply {part}" for part in parts)
             self.written += [
@@ -414,7 +418,7 @@ class _Obligation:
                 f"Proof. intros {v} {cases}; [{applied}]; exact E. Qed.",
             ]
 
-    def _interval_proof(self, interval: int, whole: CoqRange) -> list[str]:
+    def _interval_proof(self, interval: int, whole: Interval) -> list[str]:
         """Return the lines of the Coq proof of the obligation on the range `whole` of its variable.
 
         `interval` is the index of this range among the obligation's intervals. Beta is a minimum of maxima, and the
@@ -428,7 +432,7 @@ class _Obligation:
             lines += self._part(interval, whole, place, part)
         return [f"  {line}" for line in lines]
 
-    def _part(self, interval: int, whole: CoqRange, place: int, part: Mapping[str, Any]) -> list[str]:
+    def _part(self, interval: int, whole: Interval, place: int, part: Mapping[str, Any]) -> list[str]:
         """Return the lines of the Coq proof for one argument of the minimum in beta, on the range `whole`.
 
         The bound beta is a minimum of maxima. `place` is the index of one of these maxima, and `part` the certificate's
@@ -448,7 +452,7 @@ class _Obligation:
                 steps += self._point(read_closed(part["functions"][arm]), whole.lower)
             else:
                 lemma = f"{self.name}_{interval}_{place}_{number_of_cell}"
-                here = CoqRange(lower, upper, lower_closed, whole.upper_closed if last else True)
+                here = Interval(lower, upper, lower_closed, whole.upper_closed if last else True)
                 self._cell(lemma, interval, (place, arm), part["functions"][arm], cell["factors"], here)
                 steps.append(f"apply {lemma}; lra")
             if last:
@@ -464,7 +468,7 @@ class _Obligation:
         return ["right", f"unfold {self.name}_Pr", "field; try (apply Rgt_not_eq; number)"]
 
     def _cell(
-        self, lemma: str, interval: int, arm: tuple[int, int], stated: object, evidence: Any, where: CoqRange
+        self, lemma: str, interval: int, arm: tuple[int, int], stated: object, evidence: Any, where: Interval
     ) -> None:
         """Write a Coq lemma with the name `lemma`, which states that Pr + a - 1 >= 0 on `where`.
 
@@ -487,7 +491,7 @@ class _Obligation:
                 extra = self.context.denominator(function[1], interval)
         rings = [*value, *beta, *(factor.function for factor in (*above, *below, *extra))]
         unit = unit_of(q for ring in rings for _, q in ring)
-        scaled = where.scaled(unit)
+        scaled = replace(where, lower=where.lower * unit, upper=None if where.upper is None else where.upper * unit)
         lists, proofs = zip(
             self._factors(above, scaled, unit, strict=False),
             self._factors(below, scaled, unit, strict=True),
@@ -497,7 +501,7 @@ class _Obligation:
         v = self.variable
         tree = self.pr.slack(written)
         self.written += [
-            f"Lemma {lemma} : forall {v}, {where.text(v)} -> 0 <= {self.name}_Pr {v} + ({written.text}) - 1.",
+            f"Lemma {lemma} : forall {v}, {range_text(where, v)} -> 0 <= {self.name}_Pr {v} + ({written.text}) - 1.",
             "Proof.",
             f"  intros {v} E. apply (shows_ok {unit.numerator} {unit.denominator} ({tree})",
             *(f"    {text}" for text in lists),
@@ -505,7 +509,7 @@ class _Obligation:
             "Qed.",
         ]
 
-    def _factors(self, factors: Sequence[_Factor], where: CoqRange, unit: Fraction, *, strict: bool) -> tuple[str, str]:
+    def _factors(self, factors: Sequence[_Factor], where: Interval, unit: Fraction, *, strict: bool) -> tuple[str, str]:
         texts: list[str] = []
         proofs: list[str] = []
         for factor in factors:
@@ -524,24 +528,24 @@ class _Obligation:
             proof = f"(conj {one} {proof})"
         return f"[{'; '.join(texts)}]", proof
 
-    def _sign(self, value: CoqSum, where: CoqRange, factor: _Factor, unit: Fraction) -> str:
+    def _sign(self, value: CoqSum, where: Interval, factor: _Factor, unit: Fraction) -> str:
         known = self.signs.get((value, where))
         if known is None:
             known = self.signs[value, where] = f"{self.name}_s{len(self.signs)}"
             self.written += prove_positive(known, value, where, [hint * unit for hint in factor.hints])
         return known
 
-    def _line(self, value: CoqSum, where: CoqRange) -> str:
+    def _line(self, value: CoqSum, where: Interval) -> str:
         self.count += 1
         name = f"{self.name}_line{self.count}"
         self.written += [
-            f"Lemma {name} : forall t, {where.text('t')} -> 0 <= ev {value} t.",
+            f"Lemma {name} : forall t, {range_text(where, 't')} -> 0 <= ev {value} t.",
             "Proof. intros t T. line. Qed.",
         ]
         return name
 
 
-def _signed(value: CoqSum, factor: _Factor, where: CoqRange) -> CoqSum:
+def _signed(value: CoqSum, factor: _Factor, where: Interval) -> CoqSum:
     """Return `value` or -`value`, whichever is positive on the range `where`.
 
     `value` is the function of `factor`. If it has a single term, its sign is that of the term. Otherwise it is the sign
@@ -552,7 +556,8 @@ def _signed(value: CoqSum, factor: _Factor, where: CoqRange) -> CoqSum:
     if len(value.items) == 1:
         sign = value.items[0][1]
     elif sign is None and value.is_line:
-        sign = 1 if value.line_at(where.inner) >= 0 else -1
+        inner = where.lower + 1 if where.upper is None else (where.lower + where.upper) / 2
+        sign = 1 if value.line_at(inner) >= 0 else -1
     return value if sign is None or sign > 0 else value.negated
 
 

@@ -17,8 +17,9 @@ import dipc
 from dipc.certificate.data import sealed
 from dipc.cli.main import run
 from dipc.cli.terminal import ExitCode
-from dipc.coq.signs import CoqRange, CoqSum, NotStatedError, prove_positive, unit_of
+from dipc.coq.signs import CoqSum, NotStatedError, prove_positive, unit_of
 from dipc.coq.theorems import UnsupportedError, write_theorems
+from dipc.verifier.claims import Interval
 from dipc.verifier.document import check_document, read_document
 from dipc.verifier.reading import Budget
 from tests.certificate.test_golden_certificates import CASES
@@ -134,7 +135,7 @@ def test_a_certificate_about_privacy_is_refused_with_what_is_supported() -> None
 
 def test_searches_end() -> None:
     """A sum that is not positive has no proof, wherever it fails, and none is searched for without end."""
-    everywhere = CoqRange(Fraction(0), None, False, False)
+    everywhere = Interval(Fraction(0), None, False, False)
     for items in ({(0, 0): -1, (1, 0): 1}, {(1, 0): -1, (0, 1): 1, (0, 0): 10**400}, {(0, 5): -(10**300), (0, 0): 1}):
         with pytest.raises(NotStatedError):
             prove_positive("s", CoqSum((*items.items(), ((2, 1), -1))), everywhere, [])
@@ -142,7 +143,7 @@ def test_searches_end() -> None:
         prove_positive(
             "s",
             CoqSum((((0, 0), 2), ((0, 1), 1), ((1, 1), -1))),
-            CoqRange(Fraction(1, 2**300), Fraction(1), True, True),
+            Interval(Fraction(1, 2**300), Fraction(1), True, True),
             [],
         )
 
