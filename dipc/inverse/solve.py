@@ -67,9 +67,10 @@ from dipc.inverse.question import (
     read_question,
     with_typed_scopes,
 )
+from dipc.inverse.search import GREATEST, LeastNumber
 from dipc.inverse.solve_constant import ConstantSolution, solve_constant
 from dipc.inverse.solve_eps import BELOW, HoldingSet, solve_at_its_eps, solve_eps
-from dipc.inverse.solve_gamma import GREATEST_EVERYWHERE, LeastNumber, solve_gamma
+from dipc.inverse.solve_gamma import solve_gamma
 from dipc.measure.measure import Bound, EnclosedForm
 from dipc.options import GivenQuestion, Options, takes
 from dipc.program.program import Program, ProgramGiven, Progress, as_program, one_sided
@@ -214,7 +215,7 @@ def _solve_everywhere(question: Question, digits: int) -> AlphaSolution:
     refuted = Fraction(0) if known is Verdict.INACCURATE else None
     core = question.program.core
     whole = any(slot.type is BaseType.INT for slot in core.input_slots)
-    greatest = _GREATEST_OF_INTS if whole else GREATEST_EVERYWHERE
+    greatest = _GREATEST_OF_INTS if whole else GREATEST
     search = LeastNumber(
         "alpha", lambda alpha: claims_of(question.with_claim(alpha=alpha)), rows, refuted, greatest=greatest
     )

@@ -28,7 +28,7 @@ from dipc.claims.table import TableGiven
 from dipc.decide.obligation import Verdict
 from dipc.frozen import frozen
 from dipc.inverse.question import read_question
-from dipc.inverse.solve_gamma import narrow
+from dipc.inverse.search import narrow
 from dipc.options import Options
 from dipc.program.ideal import Ideal
 from dipc.program.program import Program, load_source

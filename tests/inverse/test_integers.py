@@ -13,7 +13,7 @@ import pytest
 
 import dipc
 from dipc.decide.obligation import Verdict
-from dipc.inverse import solve_gamma
+from dipc.inverse import search
 from dipc.inverse.question import AlphaSolution, BetaSolution, EpsSolution, Status
 from dipc.sign.interval import Interval
 from tests.questions.test_int_inputs import random_program
@@ -274,12 +274,12 @@ def test_a_large_gamma_ends_at_a_limit() -> None:
 def test_a_search_states_only_what_is_refuted(
     verdicts: Callable[[Fraction], Verdict], remark: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(solve_gamma, "all_hold", lambda claims: (verdicts(claims.gamma), (1,), "unknown"))
-    monkeypatch.setattr(solve_gamma, "checked", lambda _: SimpleNamespace(verdict=Verdict.UNDECIDED))
-    search = solve_gamma.LeastNumber(
+    monkeypatch.setattr(search, "all_hold", lambda claims: (verdicts(claims.gamma), (1,), "unknown"))
+    monkeypatch.setattr(search, "checked", lambda _: SimpleNamespace(verdict=Verdict.UNDECIDED))
+    least = search.LeastNumber(
         "gamma", lambda gamma: SimpleNamespace(question=SimpleNamespace(around=None), gamma=gamma), (), None, greatest=3
     )
-    assert search.enclose(5)[2] == remark
+    assert least.enclose(5)[2] == remark
 
 
 @pytest.mark.parametrize(("verdict", "holds"), [(Verdict.INACCURATE, False), (Verdict.ACCURATE, True)])
@@ -288,8 +288,8 @@ def test_a_failure_around_an_irrational_eps_is_no_refutation(
 ) -> None:
     """A check of the interval around the eps may fail beside it; a proof on the whole interval is one for the eps."""
     around = SimpleNamespace(around=Interval(F(1), F(2), True, True))
-    monkeypatch.setattr(solve_gamma, "all_hold", lambda _: (Verdict.UNDECIDED, (1,), "unknown"))
-    monkeypatch.setattr(solve_gamma, "checked", lambda _: SimpleNamespace(verdict=verdict))
-    search = solve_gamma.LeastNumber("gamma", lambda _: SimpleNamespace(question=around), (), None)
-    assert search._holds(F(5)) is holds
-    assert search.refuted is None
+    monkeypatch.setattr(search, "all_hold", lambda _: (Verdict.UNDECIDED, (1,), "unknown"))
+    monkeypatch.setattr(search, "checked", lambda _: SimpleNamespace(verdict=verdict))
+    least = search.LeastNumber("gamma", lambda _: SimpleNamespace(question=around), (), None)
+    assert least._holds(F(5)) is holds
+    assert least.refuted is None
