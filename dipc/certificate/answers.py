@@ -368,7 +368,7 @@ def _ask(data: dict[str, Any], budget: Budget) -> None:
 def _shifts(question: Followed) -> list[Any]:
     grid = [shift * question.radius for shift in _GRID]
     best: dict[tuple[Fraction, ...], tuple[Fraction, Any]] = {}
-    for before, fresh in product(question.costs, product(grid, repeat=len(question.path.drawn))):
+    for before, fresh in product(question.costs, product(grid, repeat=len(question.path.rates))):
         cost, left = question.cost(before, fresh), question.carried_shifts(before, fresh)
         if cost is not None and (left not in best or cost < best[left][0]):
             best[left] = cost, [list(map(rational, before)), list(map(rational, fresh))]

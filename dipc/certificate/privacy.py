@@ -41,7 +41,7 @@ from dipc.verifier.privacy import MOST_OPEN
 from dipc.verifier.privacy import PrivacyClaim as Read
 from dipc.verifier.probability import Theorem, program_of
 from dipc.verifier.reading import DERIVATION_ENDS, Budget, Question, Rejected
-from dipc.verifier.shifts import AlignedExit, Alignment, Change
+from dipc.verifier.shifts import Alignment, Change, ShiftConditions
 
 _HOLDS = Verdict.ACCURATE
 
@@ -222,7 +222,7 @@ def shifts(program: dict[str, Any], only_at: Fraction | None, adjacency: str) ->
     return {"vectors": vectors, "exits": chosen}
 
 
-def _cheapest(aligned: AlignedExit, move: Mapping[int, Fraction]) -> Mapping[int, Fraction] | None:
+def _cheapest(aligned: ShiftConditions, move: Mapping[int, Fraction]) -> Mapping[int, Fraction] | None:
     """Return the cheapest shifts of the noises, by index, that keep the outputs when the inputs change by `move`.
 
     `aligned` is one exit, with the conditions that the shifts must satisfy. The result is None if no shifts satisfy

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
-from operator import mul
 from typing import Any
 
 from dipc.verifier import reading as read
@@ -56,10 +55,19 @@ class Change:
 
 @dataclass(frozen=True)
 class ShiftConditions:
-    """The conditions on shifts of the noises along one path: `slacks` must not fall, and `outputs` must not change."""
+    """The conditions on shifts of the noises along one path: `slacks` must not fall, and `outputs` must not change.
+
+    `rates` has the noises that may be shifted, in the order in which they are drawn, with their rates in multiples of
+    eps. If such a noise is one-sided, its shift is one of the slacks.
+    """
 
     slacks: tuple[Change, ...]
     outputs: tuple[Change, ...]
+    rates: Mapping[int, Fraction]
+
+    def cost(self, shift: Mapping[int, Fraction]) -> Fraction:
+        """Return the cost of `shift`, in multiples of eps."""
+        return sum((rate * abs(shift.get(i, _ZERO)) for i, rate in self.rates.items()), _ZERO)
 
     def holds(self, shift: Mapping[int, Fraction], move: Mapping[int, Fraction]) -> bool:
         """True if every run along the path still takes it after a change: noises by `shift`, and inputs by `move`.
@@ -72,26 +80,16 @@ class ShiftConditions:
 
 
 @dataclass(frozen=True)
-class AlignedExit(ShiftConditions):
-    """The conditions on shifts of the noises in one exit.
-
-    `rates` has the noises that may be shifted, in the order in which they are drawn, with their rates in multiples of
-    eps. Those in `growing` are one-sided: one of the `slacks` is the shift itself, so that it is not negative.
-    """
-
-    rates: Mapping[int, Fraction]
-    growing: frozenset[int]
-
-
-@dataclass(frozen=True)
 class Alignment:
     """The `exits` of a program with unknown real inputs, and which inputs are adjacent.
 
     Inputs are adjacent if they are within `radius` of each other by `distance`. `slots` are the slots of the inputs. If
     the program clips inputs, `widths` has the widths of their ranges by slot, None for an input that is not clipped.
+    `growing` are the one-sided noises.
     """
 
-    exits: Sequence[AlignedExit]
+    exits: Sequence[ShiftConditions]
+    growing: frozenset[int]
     slots: Sequence[int]
     distance: str
     radius: Fraction
@@ -124,6 +122,7 @@ class Alignment:
         run = OpenRun(machine, budget, keeps_outputs=True, decide=_left_open, unites=True)
         run.explore(open_inputs(machine, (), open_input))
         visits(run, budget)  # the weights of all ways are those of a program
+        growing = frozenset(i for i, (family, _) in run.laws.items() if family is Family.ONE_SIDED)
         exits = []
         for state, known in run.ends.items():
             slacks = [Change(*run.centered(row.form)) for row in known.rows.values()]
@@ -132,15 +131,12 @@ class Alignment:
             if any(isinstance(family, Normal) for family, _ in laws.values()):
                 raise NotDerived("shifts of Gaussian noise have no finite cost")
             # Integer noises and noises between two ends are not shifted: no shift keeps their support.
-            shifted = {i: law for i, law in laws.items() if not (is_whole(law[0]) or isinstance(law[0], Bounded))}
-            growing = frozenset(i for i, (family, _) in shifted.items() if family is Family.ONE_SIDED)
-            slacks += [Change({i: _ONE}, {}) for i in sorted(growing)]
-            exits.append(
-                AlignedExit(tuple(slacks), tuple(outputs), {i: rate for i, (_, rate) in shifted.items()}, growing)
-            )
-        return Alignment(exits, slots, distance, adjacent[1], widths)
+            rates = {i: law[1] for i, law in laws.items() if not (is_whole(law[0]) or isinstance(law[0], Bounded))}
+            slacks += [Change({i: _ONE}, {}) for i in rates if i in growing]
+            exits.append(ShiftConditions(tuple(slacks), tuple(outputs), rates))
+        return Alignment(exits, growing, slots, distance, adjacent[1], widths)
 
-    def moves(self, aligned: AlignedExit) -> Iterator[dict[int, Fraction]]:
+    def moves(self, aligned: ShiftConditions) -> Iterator[dict[int, Fraction]]:
         """Yield extreme moves of the inputs: if each has a shift for the exit `aligned`, every move has one.
 
         A move is to an adjacent input. An input that no real output depends on, and that all half-spaces depend on with
@@ -187,7 +183,7 @@ class Alignment:
                     shift = {places[place]: t for place, t in vector.items()}
                     if not aligned.holds(shift, move):
                         raise Rejected("a shift does not map the exit into itself")
-                    bound = max(bound, sum((aligned.rates[i] * abs(t) for i, t in shift.items()), _ZERO))
+                    bound = max(bound, aligned.cost(shift))
                 if next(left, None) is not None:
                     raise Rejected("it has more shifts than there are moves of the inputs")
         return bound
@@ -197,8 +193,7 @@ class Alignment:
         places = {place for vector in stated["vectors"] for place, _ in vector}
         if len(self.exits) != 1 or len(places) > 1:
             return False
-        (aligned,) = self.exits
-        return not any(tuple(aligned.rates)[place] in aligned.growing for place in places)
+        return self.growing.isdisjoint(tuple(self.exits[0].rates)[place] for place in places)
 
 
 def delta_suffices(
@@ -240,12 +235,11 @@ _MANY = 1_000
 class HeadPath(ShiftConditions):
     """A path through one iteration, from a head to the next, with the conditions on shifts of its noises.
 
-    Noises carried from earlier iterations have the first numbers, and noises drawn on the path the next ones. `drawn`
-    has the rates of the drawn noises. `goal` is the head that follows, None at the end of the program. `carried` are
-    the noises that later iterations read.
+    Noises carried from earlier iterations have the first numbers, and noises drawn on the path, which may be shifted,
+    the next ones. `goal` is the head that follows, None at the end of the program. `carried` are the noises that later
+    iterations read.
     """
 
-    drawn: tuple[Fraction, ...]
     goal: int | None
     carried: tuple[int, ...]
 
@@ -273,7 +267,8 @@ class Followed:
         """The key of the answer in the certificate."""
         path = self.path
         sums = [(sorted(each.noises.items()), each.value({}, self.move)) for each in (*path.slacks, *path.outputs)]
-        words = sorted(self.costs.items()), path.carried, path.drawn, *sums, len(path.outputs), self.most
+        rates = tuple(path.rates.values())
+        words = sorted(self.costs.items()), path.carried, rates, *sums, len(path.outputs), self.most
         return key_of(map(str, words))
 
     def carried_shifts(self, before: Sequence[Fraction], fresh: Sequence[Fraction]) -> tuple[Fraction, ...]:
@@ -291,8 +286,8 @@ class Followed:
         drawn on the path. The result is None if the cost exceeds `most`, or if the shifts do not satisfy the conditions
         of the path.
         """
-        cost = self.costs[tuple(before)] + sum(map(mul, self.path.drawn, map(abs, fresh)), _ZERO)
         shifts = dict(enumerate((*before, *fresh)))
+        cost = self.costs[tuple(before)] + self.path.cost(shifts)
         return cost if cost <= self.most and self.path.holds(shifts, self.move) else None
 
 
@@ -428,7 +423,7 @@ class _Exploration:
             (stated,) = read.fields({"shifts": []} if answer is None else answer, {"shifts": _SHIFTS})
             for before, fresh in stated:
                 self.budget.spend(5 + 3 * (1 + len(changes)))
-                if tuple(before) not in costs or len(fresh) != len(way.drawn):
+                if tuple(before) not in costs or len(fresh) != len(way.rates):
                     raise Rejected("it shifts noises that do not exist")
                 cost = question.cost(before, fresh)
                 if cost is None:
@@ -483,7 +478,7 @@ class _Exploration:
         return HeadPath(
             tuple(self._change(guard.form) for guard in end.outcomes),
             tuple(self._change(value.terms) for value in outputs if isinstance(value, Affine)),
-            tuple(rate for _, rate in end.laws[carried:]),
+            {i: rate for i, (_, rate) in enumerate(end.laws) if i >= carried},
             goal,
             tuple(i - self.runs.first_noise for i in kept),
         )

@@ -203,8 +203,8 @@ def test_one_sided_noise_is_not_shifted_downwards() -> None:
     text = "program p; input q : real; output y : bool; var r : real; r <- Expo(eps); y <- r >= 1 + q"
     program = dipc.load(text)
     tree, machine = program_of(text, hashlib.sha256(text.encode()).hexdigest(), "p", {}, None, Budget())
-    exits = Alignment.from_program(tree, machine, {}, ("linf", Fraction(1)), Budget()).exits
-    assert all(exit_.growing == exit_.rates.keys() for exit_ in exits)
-    (noise,) = exits[0].rates
-    assert not any(exit_.holds({noise: Fraction(-1)}, {}) for exit_ in exits)
+    alignment = Alignment.from_program(tree, machine, {}, ("linf", Fraction(1)), Budget())
+    assert all(alignment.growing == exit_.rates.keys() for exit_ in alignment.exits)
+    (noise,) = alignment.exits[0].rates
+    assert not any(exit_.holds({noise: Fraction(-1)}, {}) for exit_ in alignment.exits)
     assert shifts(program_data(program), None, "linf:1") is None
