@@ -17,7 +17,7 @@ from dipc.algebra.graph import parents_from
 from dipc.algebra.limits import Limits, Meter, OutsideFragment
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.event import Event
-from dipc.measure.pieces import Piecewise, SizedPiecewise, integral_of_product, watch_product_of
+from dipc.measure.pieces import Piece, Piecewise, SizedPiece, integral_of_product, watch_product_of
 from dipc.noise.law import SideRates
 
 if TYPE_CHECKING:
@@ -500,7 +500,13 @@ def order_measure(system: DifferenceSystem, most: int) -> Fraction | None:
 # noises wherever the size of the closed form is.
 
 #: Functions on the reals, on the integers, on the reals near one eps, or the estimated sizes of functions on the reals.
-_Function = TypeVar("_Function", Piecewise, "lattice.LatticePiecewise", "power_series.SeriesPiecewise", SizedPiecewise)
+_Function = TypeVar(
+    "_Function",
+    "Piecewise[Piece]",
+    "lattice.LatticePiecewise",
+    "Piecewise[power_series.SeriesPiece]",
+    "Piecewise[SizedPiece]",
+)
 
 #: The density of Laplace noise, from its rate and its mean.
 _Laplace = Callable[[int, int], _Function]
@@ -538,7 +544,7 @@ def watch_size(tree: CanonicalTree, limit: Limits) -> None:
     if tree.whole:
         meter.spend(_STEPS_OF_ONE * terms_of_integers(tree))
     elif len(tree.nodes) > _FEW_NOISES:
-        watch_product_of(_at_root(tree.nodes, SizedPiecewise.laplace, meter), meter)
+        watch_product_of(_at_root(tree.nodes, SizedPiece.laplace, meter), meter)
 
 
 #: The steps that one coefficient of a denominator counts for.

@@ -69,7 +69,7 @@ class LatticePiecewise:
     b[i-1] <= x < b[i], where b are the breaks of the numerator. No factor Φ_d of the denominator divides all pieces.
     """
 
-    numerator: Piecewise
+    numerator: Piecewise[Piece]
     poles: Powers = field(default_factory=dict)
 
     @classmethod
@@ -174,7 +174,7 @@ class LatticePiecewise:
             _times(f.numerator, _product({d: m - f.poles.get(d, 0) for d, m in poles.items()}), meter)
             for f in (self, other)
         )
-        return _reduced(left.minus(_times(right, flint.fmpz_poly([-1]), meter)), poles, meter)
+        return _reduced(left.plus(right, meter), poles, meter)
 
     def reflected(self) -> LatticePiecewise:
         """Return the function x -> f(-x), where f is this function."""
@@ -211,8 +211,7 @@ class LatticePiecewise:
 
     def tilted(self, rate: int) -> LatticePiecewise:
         """Return the function x -> f(x)·e^{`rate`·eps·x}, where f is this function."""
-        tilted = [Piece(p.poly, p.low_y, p.low_X + rate, p.bits) for p in self.numerator.pieces]
-        return LatticePiecewise(Piecewise(self.numerator.breaks, tuple(tilted)), self.poles)
+        return LatticePiecewise(self.numerator.tilted(rate), self.poles)
 
     def window_integral(self, low: int | None, high: int | None, meter: Meter) -> LatticePiecewise:
         """Return the function x -> Σ f(z) over x + `low` <= z <= x + `high`, where f is this function.
@@ -228,7 +227,7 @@ class LatticePiecewise:
         ]
         below = Piecewise(self.numerator.breaks, tuple(sums))
         upper = Piecewise((), (_numerator_over(more, total, meter),)) if high is None else _shifted(below, high)
-        numerator = upper if low is None else upper.minus(_shifted(below, low - 1))
+        numerator = upper if low is None else upper.plus(_shifted(below, low - 1).times_term(-1, 0), meter)
         return _reduced(numerator, _added(self.poles, more), meter)
 
     def integral(self, meter: Meter) -> Quotient:
@@ -301,7 +300,7 @@ def _poles_of(sums: list[_Sum]) -> Powers:
     return result
 
 
-def _times(function: Piecewise, factor: flint.fmpz_poly, meter: Meter) -> Piecewise:
+def _times(function: Piecewise[Piece], factor: flint.fmpz_poly, meter: Meter) -> Piecewise[Piece]:
     constant = _in_y(factor)
     return Piecewise(function.breaks, tuple([piece.times(constant, meter) for piece in function.pieces]))
 
@@ -387,7 +386,7 @@ def _numerator_over(poles: Powers, numerator: _Sum, meter: Meter) -> Piece:
     return total
 
 
-def _shifted(function: Piecewise, offset: int) -> Piecewise:
+def _shifted(function: Piecewise[Piece], offset: int) -> Piecewise[Piece]:
     if not offset:
         return function
     pieces = []
@@ -401,7 +400,7 @@ def _shifted(function: Piecewise, offset: int) -> Piecewise:
     return Piecewise(tuple([b - offset for b in function.breaks]), tuple(pieces))
 
 
-def _reduced(numerator: Piecewise, poles: Powers, meter: Meter) -> LatticePiecewise:
+def _reduced(numerator: Piecewise[Piece], poles: Powers, meter: Meter) -> LatticePiecewise:
     """Return the function `numerator` / Π Φ_d(e^eps)^m, the product over (d, m) in `poles`, without common factors.
 
     `meter` raises LimitReached.
@@ -426,7 +425,7 @@ def _reduced(numerator: Piecewise, poles: Powers, meter: Meter) -> LatticePiecew
     return LatticePiecewise(_merge_points(Piecewise(numerator.breaks, pieces)), left)
 
 
-def _merge_points(function: Piecewise) -> Piecewise:
+def _merge_points(function: Piecewise[Piece]) -> Piecewise[Piece]:
     """Return `function` with fewer pieces, but equal at every integer.
 
     A piece that holds at a single integer is removed if a neighboring piece has the same value there.

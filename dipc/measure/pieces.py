@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import comb, gcd, lcm, prod
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import flint
 from flint.utils.flint_exceptions import DomainError
@@ -48,7 +48,47 @@ Exponents = tuple[int, int, int, int]
 Terms = dict[Exponents, flint.fmpq]
 RingTerms = dict[tuple[int, int], flint.fmpq]
 
-_T = TypeVar("_T")
+
+class PieceLike(Protocol):
+    """The operations of one piece of a `Piecewise` function: a function of eps and X in some form.
+
+    The form may be exact (`Piece`), a power series near one eps, or a bound of the number of terms (`SizedPiece`).
+    """
+
+    def zero(self) -> Self:
+        """Return the function 0."""
+
+    def is_zero(self) -> bool:
+        """True if this is the function 0."""
+
+    def size(self) -> int:
+        """Return the number of terms, where a long term may count as several."""
+
+    def times(self, other: Self, meter: Meter) -> Self:
+        """Return the product of this function and `other`; `meter` raises LimitReached."""
+
+    def to_power(self, exponent: int, meter: Meter) -> Self:
+        """Return this function to the power `exponent` >= 1; `meter` raises LimitReached."""
+
+    def plus(self, other: Self) -> Self:
+        """Return the sum of this function and `other`."""
+
+    def times_term(self, factor: Fraction | int, exponent: int) -> Self:
+        """Return this function times `factor`·e^{`exponent`·eps}."""
+
+    def shifted(self, offset: int) -> Self:
+        """Return the function X -> f(X + eps·`offset`), where f is this function."""
+
+    def integrated(self, start: int | None, end: int | None, constant: dict[Any, Any], meter: Meter) -> Self:
+        """Return the antiderivative of this function whose value at X = eps·`start` is `constant`.
+
+        Change `constant` to its value at X = eps·`end`. A `start` or `end` of None is infinite: the antiderivative is
+        0 at an infinite `start`, if it has a limit there. `constant` is a sum of terms that do not depend on X, each
+        with its coefficient. `meter` raises LimitReached.
+        """
+
+
+P = TypeVar("P", bound=PieceLike)
 
 
 @frozen
@@ -116,25 +156,24 @@ class Slopes:
             self._length = sum([len(poly) for _, powers in self.parts.values() for poly in powers.values()])
         return self._length
 
-    def antiderivative(self, tilt: int, meter: Meter) -> Slopes:
-        """Return e^{-`tilt`·X}·F, where F is an antiderivative of f·e^{`tilt`·X} in X, and f is this function.
+    def antiderivative(self, meter: Meter) -> Slopes:
+        """Return an antiderivative of this function in X without a constant term.
 
-        F has no constant term. `meter` counts the work and raises LimitReached.
+        `meter` counts the work and raises LimitReached.
         """
         # Denominators grow by powers of l, and a large function with long denominators is slow.
-        steepest = max((abs(l + tilt) for l in self.parts), default=0)
-        power = 1 + max((max(powers) for l, (_, powers) in self.parts.items() if l + tilt), default=0)
+        steepest = max(map(abs, self.parts), default=0)
+        power = 1 + max((max(powers) for l, (_, powers) in self.parts.items() if l), default=0)
         meter.expansion(len(self), self.bits + power * steepest.bit_length())
         result: dict[int, tuple[int, dict[int, flint.fmpq_mpoly]]] = {}
         for l, (low, powers) in self.parts.items():
-            slope = l + tilt
-            if not slope:
+            if not l:
                 result[l] = low, {n + 1: poly * flint.fmpq(1, n + 1) for n, poly in powers.items()}
                 continue
-            # The derivative of G(X)·e^{slope·X} is (G' + slope·G)·e^{slope·X}, so G follows from its highest power
+            # The derivative of G(X)·e^{l·X} is (G' + l·G)·e^{l·X}, so G follows from its highest power
             # down.
             grown: dict[int, flint.fmpq_mpoly] = {}
-            over = flint.fmpq(1, slope)
+            over = flint.fmpq(1, l)
             for n in range(max(powers), -1, -1):
                 rest = grown[n + 1] * -(n + 1) if n + 1 in grown else None
                 if n in powers:
@@ -147,11 +186,9 @@ class Slopes:
         meter.size(len(antiderivative) * weight(antiderivative.bits))
         return antiderivative
 
-    def value(self, point: int, tilt: int = 0) -> RingElement:
-        """Return f(eps·`point`)·e^{`tilt`·eps·`point`}, where f is this function."""
-        values = [
-            RingElement(_substitute(powers, point), low + (l + tilt) * point) for l, (low, powers) in self.parts.items()
-        ]
+    def value(self, point: int) -> RingElement:
+        """Return f(eps·`point`), where f is this function."""
+        values = [RingElement(_substitute(powers, point), low + l * point) for l, (low, powers) in self.parts.items()]
         low = min([value.low for value in values], default=0)
         return RingElement(_added_up([value.from_low(low) for value in values], _RING), low)
 
@@ -176,13 +213,18 @@ class Slopes:
             terms[l] = low, {n: poly for n, poly in sums.items() if len(poly)}
         return Slopes(terms, self.bits + other.bits)
 
-    def with_constant(self, constant: RingElement, l: int) -> Slopes:
-        """Return this function, which must have no term e^{`l`·X}, plus `constant`·e^{`l`·X}."""
-        if not len(constant.poly):
+    def with_constant(self, constant: RingTerms) -> Slopes:
+        """Return this function, which must have no term without X, plus `constant`.
+
+        An item (k, q): c of `constant` means c·eps^k·e^{q·eps}.
+        """
+        if not constant:
             return self
-        mine = self.parts.get(l, (constant.low, {}))
+        low = min([q for _, q in constant])
+        poly = _RING.from_dict({(k, q - low): c for (k, q), c in constant.items()})
+        mine = self.parts.get(0, (low, {}))
         assert 0 not in mine[1], "an antiderivative has no constant of its own"
-        return Slopes({**self.parts, l: _sum(mine, (constant.low, {0: constant.poly}))})
+        return Slopes({**self.parts, 0: _sum(mine, (low, {0: poly}))})
 
     def plus(self, other: Slopes) -> Slopes:
         """Return the sum of this function and `other`."""
@@ -411,14 +453,20 @@ class Piece:
         total = self._shifted(low_y, low_x) + other._shifted(low_y, low_x)
         return Piece(total, low_y, low_x, max(self.bits, other.bits) + 1)
 
-    def minus(self, other: Piece) -> Piece:
-        """Return this function minus `other`."""
-        return self.plus(Piece(-other.poly, other.low_y, other.low_X, other.bits))
+    def times_term(self, factor: Fraction | int, exponent: int) -> Piece:
+        """Return this function times `factor`·e^{`exponent`·eps}."""
+        number = to_fmpq(factor)
+        if self._slopes is not None:
+            return Piece.of_slopes(self._slopes.times_term(number, exponent))
+        bits = 0 if abs(factor) == 1 else int(number.p).bit_length() + int(number.q).bit_length()
+        return Piece(self.poly * number, self.low_y + exponent, self.low_X, self.bits + bits)
 
-    def scaled(self, factor: flint.fmpq) -> Piece:
-        """Return this function times the number `factor`."""
-        bits = int(factor.p).bit_length() + int(factor.q).bit_length()
-        return Piece(self.poly * factor, self.low_y, self.low_X, self.bits + bits)
+    def tilted(self, slope: int) -> Piece:
+        """Return this function times e^{`slope`·X}."""
+        if self._slopes is not None:
+            tilted = {l + slope: part for l, part in self._slopes.parts.items()}
+            return Piece.of_slopes(Slopes(tilted, self._slopes.bits))
+        return Piece(self.poly, self.low_y, self.low_X + slope, self.bits)
 
     def exact_quotient(self, divisor: Piece) -> Piece:
         """Return the function g for which g·`divisor` is this function. Raises DomainError if there is none."""
@@ -464,11 +512,28 @@ class Piece:
         terms or as `Slopes`. `meter` counts the work and raises LimitReached.
         """
         if self._slopes is not None or self.poly.degrees()[2]:
-            return self.slopes.antiderivative(0, meter)
+            return self.slopes.antiderivative(meter)
         terms = self.terms()
         steepest = max((abs(l) for _, _, _, l in terms), default=0)
         meter.expansion(len(terms), self.bits + steepest.bit_length())
         return {(k, q, 0 if l else 1, l): c / l if l else c for (k, q, _, l), c in terms.items()}
+
+    def integrated(self, start: int | None, end: int | None, constant: RingTerms, meter: Meter) -> Piece:
+        """Return the antiderivative of this function whose value at X = eps·`start` is `constant`.
+
+        Change `constant` to its value at X = eps·`end`. An item (k, q): c of `constant` means c·eps^k·e^{q·eps}. A
+        `start` or `end` of None is infinite. `meter` raises LimitReached.
+        """
+        grown = self.antiderivative(meter)
+        if start is not None:
+            add_value(constant, grown, start, -1)
+        if isinstance(grown, Slopes):
+            result = Piece.of_slopes(grown.with_constant(constant))
+        else:
+            result = Piece.of_terms(grown | {(k, q, 0, 0): c for (k, q), c in constant.items()})
+        if end is not None:
+            add_value(constant, grown, end, 1)
+        return result
 
 
 #: The function that is 1 everywhere.
@@ -497,51 +562,8 @@ def add_value(total: RingTerms, function: Terms | Slopes, point: int, sign: int)
         total[key] = total[key] + term if key in total else term
 
 
-def constant_terms(value: RingTerms) -> Terms:
-    """Return the terms of the function of X that is `value` for every X.
-
-    An item (k, q): c of `value`, which means c·eps^k·e^{q·eps}, becomes (k, q, 0, 0): c, with X^0·e^{0·X}.
-    """
-    return {(k, q, 0, 0): c for (k, q), c in value.items()}
-
-
-def restricted(
-    breaks: tuple[int, ...], pieces: tuple[_T, ...], low: int | None, high: int | None, zero: _T
-) -> tuple[tuple[int, ...], tuple[_T, ...]]:
-    """Return (breaks', pieces') of the function that is f from eps·`low` to eps·`high`, and `zero` elsewhere.
-
-    f is the piecewise function with `pieces` between `breaks`. A `low` or `high` of None is infinite. The result is
-    `zero` everywhere if `low` >= `high`.
-    """
-    if low is not None and high is not None and low >= high:
-        return (), (zero,)
-    if low is not None:
-        first = bisect_right(breaks, low)
-        breaks, pieces = (low, *breaks[first:]), (zero, *pieces[first:])
-    if high is not None:
-        last = bisect_left(breaks, high)
-        breaks, pieces = (*breaks[:last], high), (*pieces[: last + 1], zero)
-    return breaks, pieces
-
-
-def merged(
-    left_breaks: tuple[int, ...], left: Iterable[_T], right_breaks: tuple[int, ...], right: Iterable[_T]
-) -> tuple[tuple[int, ...], list[tuple[_T, _T]]]:
-    """Return (breaks, pairs): the breakpoints of two piecewise functions, and their two pieces in each interval.
-
-    The functions have the pieces `left` with the breakpoints `left_breaks`, and `right` with `right_breaks`.
-    """
-    breaks = sorted({*left_breaks, *right_breaks})
-    here, there = iter(left), iter(right)
-    pairs = [(next(here), next(there))]
-    for b in breaks:
-        old_left, old_right = pairs[-1]
-        pairs.append((next(here) if b in left_breaks else old_left, next(there) if b in right_breaks else old_right))
-    return tuple(breaks), pairs
-
-
 @frozen
-class Piecewise:
+class Piecewise(Generic[P]):
     """A function of X that is `pieces[i]` between eps·`breaks[i-1]` and eps·`breaks[i]`, for every eps > 0.
 
     `breaks` strictly increase, and `pieces` has one item more. The value at a breakpoint is undefined, since the
@@ -549,22 +571,22 @@ class Piecewise:
     """
 
     breaks: tuple[int, ...]
-    pieces: tuple[Piece, ...]
+    pieces: tuple[P, ...]
 
-    @classmethod
-    def constant(cls, value: Piece) -> Piecewise:
-        return cls((), (value,))
+    @staticmethod
+    def constant(value: P) -> Piecewise[P]:
+        return Piecewise((), (value,))
 
-    @classmethod
-    def laplace(cls, rate: int, mean: int) -> Piecewise:
+    @staticmethod
+    def laplace(rate: int, mean: int) -> Piecewise[Piece]:
         """Return the density of X = eps·x, where x is Laplace noise around `mean` with the rate `rate`·eps."""
         half = flint.fmpq(rate, 2)
         left = Piece.of_terms({(0, -rate * mean, 0, rate): half})
         right = Piece.of_terms({(0, rate * mean, 0, -rate): half})
-        return cls((mean,), (left, right))
+        return Piecewise((mean,), (left, right))
 
-    @classmethod
-    def of_noises(cls, noises: Sequence[Windows], meter: Meter) -> Piecewise:
+    @staticmethod
+    def of_noises(noises: Sequence[Windows], meter: Meter) -> Piecewise[Piece]:
         """Return the density of the sum of independent `noises`, each given by its density.
 
         `meter` raises LimitReached before a long computation.
@@ -575,18 +597,27 @@ class Piecewise:
             density = density.smoothed(noise, meter)
         return density
 
-    def restricted(self, low: int | None, high: int | None) -> Piecewise:
+    def restricted(self, low: int | None, high: int | None) -> Piecewise[P]:
         """Return this function times the indicator of [eps·`low`, eps·`high`], where an end that is None is infinite.
 
         The result is zero if `low` >= `high`.
         """
-        return Piecewise(*restricted(self.breaks, self.pieces, low, high, Piece.zero())).trimmed()
+        breaks, pieces, zero = self.breaks, self.pieces, self.pieces[0].zero()
+        if low is not None and high is not None and low >= high:
+            return Piecewise((), (zero,))
+        if low is not None:
+            first = bisect_right(breaks, low)
+            breaks, pieces = (low, *breaks[first:]), (zero, *pieces[first:])
+        if high is not None:
+            last = bisect_left(breaks, high)
+            breaks, pieces = (*breaks[:last], high), (*pieces[: last + 1], zero)
+        return Piecewise(breaks, pieces).trimmed()
 
-    def piece_before(self, point: int | None) -> Piece:
+    def piece_before(self, point: int | None) -> P:
         """Return the piece whose interval ends at eps·`point` or contains it; the last piece if `point` is None."""
         return self.pieces[-1 if point is None else bisect_left(self.breaks, point)]
 
-    def trimmed(self) -> Piecewise:
+    def trimmed(self) -> Piecewise[P]:
         """Return this function without breakpoints between two zero pieces."""
         breaks, pieces = list[int](), [self.pieces[0]]
         for b, piece in zip(self.breaks, self.pieces[1:], strict=True):
@@ -597,54 +628,83 @@ class Piecewise:
         return Piecewise(tuple(breaks), tuple(pieces))
 
     def size(self) -> int:
-        """Return the sum of the sizes of all pieces, as `Piece.size` measures them."""
+        """Return the sum of the sizes of all pieces."""
         return sum([piece.size() for piece in self.pieces])
 
-    def times(self, other: Piecewise, meter: Meter) -> Piecewise:
+    def _pairs(self, other: Piecewise[P]) -> tuple[tuple[int, ...], list[tuple[P, P]]]:
+        """Return (breaks, pairs): the breakpoints of both functions, and their two pieces in each interval between."""
+        breaks = sorted({*self.breaks, *other.breaks})
+        here, there = iter(self.pieces), iter(other.pieces)
+        pairs = [(next(here), next(there))]
+        for b in breaks:
+            left, right = pairs[-1]
+            pairs.append((next(here) if b in self.breaks else left, next(there) if b in other.breaks else right))
+        return tuple(breaks), pairs
+
+    def times(self, other: Piecewise[P], meter: Meter) -> Piecewise[P]:
         """Return the product of this function and `other`; `meter` counts the work and raises LimitReached."""
-        breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)
-        product = Piecewise(breaks, tuple([left.times(right, meter) for left, right in pairs])).trimmed()
-        meter.size(product.size())
-        return product
+        breaks, pairs = self._pairs(other)
+        result = Piecewise(breaks, tuple([left.times(right, meter) for left, right in pairs])).trimmed()
+        meter.size(result.size())
+        return result
 
-    def to_power(self, exponent: int, meter: Meter) -> Piecewise:
+    def to_power(self, exponent: int, meter: Meter) -> Piecewise[P]:
         """Return this function to the power `exponent` >= 1; `meter` counts the work and raises LimitReached."""
-        return Piecewise(self.breaks, tuple(piece.to_power(exponent, meter) for piece in self.pieces))
+        return Piecewise(self.breaks, tuple([piece.to_power(exponent, meter) for piece in self.pieces]))
 
-    def integral_below(self, meter: Meter) -> tuple[Piecewise, Piece]:
-        """Return (X -> the integral of this function from -∞ to X, the integral over all X as a function of eps).
+    def plus(self, other: Piecewise[P], meter: Meter) -> Piecewise[P]:
+        """Return the sum of this function and `other`; `meter` raises LimitReached if the sum is too long."""
+        breaks, pairs = self._pairs(other)
+        result = Piecewise(breaks, tuple([left.plus(right) for left, right in pairs]))
+        meter.size(result.size())
+        return result
 
-        This function must decay at both ends. `meter` raises LimitReached before a long computation.
+    def times_term(self, factor: Fraction | int, exponent: int) -> Piecewise[P]:
+        """Return this function times `factor`·e^{`exponent`·eps}."""
+        return Piecewise(self.breaks, tuple([piece.times_term(factor, exponent) for piece in self.pieces]))
+
+    def shifted(self, offset: int) -> Piecewise[P]:
+        """Return the function X -> f(X + eps·`offset`), where f is this function."""
+        if offset == 0:
+            return self
+        return Piecewise(tuple([b - offset for b in self.breaks]), tuple([p.shifted(offset) for p in self.pieces]))
+
+    def integral_to(self, *, upward: bool, meter: Meter) -> Piecewise[P]:
+        """Return the function X -> the integral of this function from -∞ to X if `upward`, else from +∞ to X.
+
+        This function must decay where the integral begins. `meter` raises LimitReached before a long computation.
         """
-        pieces: list[Piece] = []
-        constant: RingTerms = {}
-        for i, piece in enumerate(self.pieces):
-            grown = piece.antiderivative(meter)
-            if i > 0:
-                add_value(constant, grown, self.breaks[i - 1], -1)
-            # The antiderivative has no constant term; `constant` makes the integral continuous.
-            if isinstance(grown, Slopes):
-                low = min([q for _, q in constant], default=0)
-                polynomial = _RING.from_dict({(k, q - low): c for (k, q), c in constant.items()})
-                pieces.append(Piece.of_slopes(grown.with_constant(RingElement(polynomial, low), 0)))
-            else:
-                pieces.append(Piece.of_terms(grown | constant_terms(constant)))
-            if i < len(self.breaks):
-                add_value(constant, grown, self.breaks[i], 1)
-        # The last antiderivative vanishes at +∞, so the constant is the integral over the line.
-        return Piecewise(self.breaks, tuple(pieces)), Piece.of_terms(constant_terms(constant))
+        ends = (None, *self.breaks, None)
+        constant: dict[Any, Any] = {}
+        order = range(len(self.pieces))
+        grown = [
+            self.pieces[i].integrated(*((ends[i], ends[i + 1]) if upward else (ends[i + 1], ends[i])), constant, meter)
+            for i in (order if upward else reversed(order))
+        ]
+        return Piecewise(self.breaks, tuple(grown if upward else reversed(grown)))
 
-    def window_integral(self, low: int | None, high: int | None, meter: Meter) -> Piecewise:
+    def window_integral(self, low: int | None, high: int | None, meter: Meter) -> Piecewise[P]:
         """Return the function X -> ∫ f(Z) dZ over X + eps·`low` <= Z <= X + eps·`high`, where f is this function.
 
         A `low` or `high` of None is infinite. f must decay at both ends, and `low` <= `high`. `meter` raises
         LimitReached before a long computation.
         """
-        below, total = self.integral_below(meter)
-        upper = Piecewise((), (total,)) if high is None else below.shifted(high)
-        return upper if low is None else upper.minus(below.shifted(low))
+        if high is None:
+            above = self.times_term(-1, 0).integral_to(upward=False, meter=meter)
+            if low is not None:
+                return above.shifted(low)
+            # The parts below and above X add up to the same constant for every X.
+            below = self.integral_to(upward=True, meter=meter)
+            return Piecewise.constant(below.pieces[-1].plus(above.pieces[-1]))
+        below = self.integral_to(upward=True, meter=meter)
+        upper = below.shifted(high)
+        return upper if low is None else upper.plus(below.shifted(low).times_term(-1, 0), meter)
 
-    def smoothed(self, noise: Windows, meter: Meter) -> Piecewise:
+    def tilted(self: Piecewise[Piece], slope: int) -> Piecewise[Piece]:
+        """Return this function times e^{`slope`·X}."""
+        return Piecewise(self.breaks, tuple([piece.tilted(slope) for piece in self.pieces]))
+
+    def smoothed(self: Piecewise[Piece], noise: Windows, meter: Meter) -> Piecewise[Piece]:
         """Return the convolution X -> ∫ f(C)·k(X - C) dC of this function f and the sum k of the windows `noise`.
 
         If f is the density of a random variable and k that of an independent noise, the result is the density of their
@@ -652,25 +712,7 @@ class Piecewise:
         """
         return _sum_of([window.smoothed(self, meter) for window in noise], meter)
 
-    def shifted(self, offset: int) -> Piecewise:
-        """Return the function X -> f(X + eps·`offset`), where f is this function."""
-        if offset == 0:
-            return self
-        return Piecewise(tuple([b - offset for b in self.breaks]), tuple([p.shifted(offset) for p in self.pieces]))
-
-    def plus(self, other: Piecewise, meter: Meter) -> Piecewise:
-        """Return the sum of this function and `other`; `meter` raises LimitReached if the sum is too long."""
-        breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)
-        result = Piecewise(breaks, tuple([left.plus(right) for left, right in pairs]))
-        meter.size(result.size())
-        return result
-
-    def minus(self, other: Piecewise) -> Piecewise:
-        """Return this function minus `other`."""
-        breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)
-        return Piecewise(breaks, tuple([left.minus(right) for left, right in pairs]))
-
-    def integral(self, meter: Meter) -> ExpPoly:
+    def integral(self: Piecewise[Piece], meter: Meter) -> ExpPoly:
         """Return the integral of this function over all X, as a function of eps; it must decay at both ends.
 
         `meter` raises LimitReached if the computation is too long, often before it begins.
@@ -678,7 +720,7 @@ class Piecewise:
         return integral_of_product([(self, 1)], meter)
 
 
-def integral_of_product(factors: Sequence[tuple[Piecewise, int]], meter: Meter) -> ExpPoly:
+def integral_of_product(factors: Sequence[tuple[Piecewise[Piece], int]], meter: Meter) -> ExpPoly:
     """Return the integral over all X of the product of `factors`, pairs (function, power), as a function of eps.
 
     The product must decay at both ends. It is integrated piece by piece, and no piece is kept: all pieces together are
@@ -743,12 +785,12 @@ class Window(NamedTuple):
         low, high = (None if end is None else -end for end in (self.high, self.low))
         return Window(low, high, self.factor, -self.slope)
 
-    def density(self) -> Piecewise:
+    def density(self) -> Piecewise[Piece]:
         """Return this function as a `Piecewise` one."""
         inside = Piecewise.constant(Piece.of_terms({(0, 0, 0, self.slope): to_fmpq(self.factor)}))
         return inside.restricted(self.low, self.high)
 
-    def smoothed(self, function: Piecewise, meter: Meter) -> Piecewise:
+    def smoothed(self, function: Piecewise[Piece], meter: Meter) -> Piecewise[Piece]:
         """Return the convolution X -> ∫ `function`(C)·k(X - C) dC, where k is the function that this window describes.
 
         If `low` or `high` is None, `function` must be bounded. Let F be an antiderivative of function(C)·e^{-slope·C},
@@ -756,13 +798,10 @@ class Window(NamedTuple):
         eps·low) - F(X - eps·high)), where an infinite end adds nothing. `meter` raises LimitReached before a long
         computation.
         """
-        pieces = [piece.slopes for piece in function.pieces]
-        tails = _tail(pieces, function.breaks, self.slope, meter, upward=self.low is not None)
+        tilted = function.tilted(-self.slope)
+        tail = tilted.integral_to(upward=self.low is not None, meter=meter).tilted(self.slope)
         ends = [
-            Piecewise(
-                function.breaks,
-                tuple([Piece.of_slopes(tail.times_term(to_fmpq(factor), self.slope * end)) for tail in tails]),
-            ).shifted(-end)
+            tail.times_term(factor, self.slope * end).shifted(-end)
             for end, factor in ((self.low, self.factor), (self.high, -self.factor))
             if end is not None
         ]
@@ -773,28 +812,7 @@ class Window(NamedTuple):
 Windows = tuple[Window, ...]
 
 
-def _tail(pieces: Sequence[Slopes], breaks: Sequence[int], slope: int, meter: Meter, *, upward: bool) -> list[Slopes]:
-    """Return the function X -> e^{`slope`·X}·∫ f(C)·e^{-slope·C} dC of a piecewise f, as one item for each piece.
-
-    f has the `pieces` between `breaks`. The integral is from -∞ to X if `upward`, else from +∞ to X. If it diverges,
-    another continuous antiderivative takes its place. `meter` raises LimitReached.
-    """
-    last = len(breaks)
-    result: dict[int, Slopes] = {}
-    constant = RingElement.zero()
-    for i in range(last + 1) if upward else range(last, -1, -1):
-        grown = pieces[i].antiderivative(-slope, meter)
-        near, far = (i - 1, i) if upward else (i, i - 1)
-        if 0 <= near < last:
-            constant = constant.plus(grown.value(breaks[near], -slope), -1)
-        # The antiderivative has no constant term; `constant` makes the integral continuous.
-        result[i] = grown.with_constant(constant, slope)
-        if 0 <= far < last:
-            constant = constant.plus(grown.value(breaks[far], -slope), 1)
-    return [result[i] for i in range(last + 1)]
-
-
-def _sum_of(functions: Sequence[Piecewise], meter: Meter) -> Piecewise:
+def _sum_of(functions: Sequence[Piecewise[Piece]], meter: Meter) -> Piecewise[Piece]:
     total, *others = functions
     for other in others:
         total = total.plus(other, meter)
@@ -851,9 +869,6 @@ class Size(NamedTuple):
 #: find its sign would take longer than by Taylor polynomials.
 _MANY_SPARSE_TERMS, _SPARSE_DEGREE = 400, 100_000
 
-#: The sizes of a piece by its exponents l; empty for the zero function.
-SizedPiece = Mapping[int, Size]
-
 
 def _total(sizes: Iterable[tuple[int, Size]]) -> dict[int, Size]:
     result: dict[int, Size] = {}
@@ -862,11 +877,102 @@ def _total(sizes: Iterable[tuple[int, Size]]) -> dict[int, Size]:
     return result
 
 
-def _product(left: SizedPiece, right: SizedPiece, meter: Meter) -> SizedPiece:
-    meter.spend(len(left) * len(right))
-    result = _total((l + k, size.times(other)) for l, size in left.items() for k, other in right.items())
-    meter.spend(sum([size.terms for size in result.values()]))
-    return result
+@frozen
+class SizedPiece:
+    """Bounds on the terms of a `Piece` f, which is not computed itself.
+
+    `sizes` maps each exponent l to the `Size` of the terms with e^{l·X}; it is empty for the zero function. Each method
+    returns bounds for the result of the method of `Piece` with the same name.
+    """
+
+    sizes: Mapping[int, Size]
+
+    @staticmethod
+    def laplace(rate: int, mean: int) -> Piecewise[SizedPiece]:
+        """Return bounds on the terms of the density of X = eps·x, where x is Laplace noise.
+
+        The noise has the mean `mean` and the rate `rate`·eps.
+        """
+        q = rate * mean
+        return Piecewise((mean,), (SizedPiece({rate: Size(1, -q, -q, 0)}), SizedPiece({-rate: Size(1, q, q, 0)})))
+
+    def zero(self) -> SizedPiece:
+        return SizedPiece({})
+
+    def is_zero(self) -> bool:
+        return not self.sizes
+
+    def size(self) -> int:
+        """Return 0: a bound of the terms is short, however many terms it allows."""
+        return 0
+
+    def terms(self) -> int:
+        """Return an upper bound of the number of terms of f."""
+        return sum([size.terms for size in self.sizes.values()])
+
+    def times(self, other: SizedPiece, meter: Meter) -> SizedPiece:
+        """Return bounds for the product of f and a function with the bounds `other`.
+
+        `meter` raises LimitReached if the estimate takes too many steps.
+        """
+        meter.spend(len(self.sizes) * len(other.sizes))
+        pairs = [(l + k, size.times(more)) for l, size in self.sizes.items() for k, more in other.sizes.items()]
+        result = SizedPiece(_total(pairs))
+        meter.spend(result.terms())
+        return result
+
+    def to_power(self, exponent: int, meter: Meter) -> SizedPiece:
+        """Return bounds for f to the power `exponent` >= 1.
+
+        `meter` raises LimitReached if the estimate takes too many steps.
+        """
+        if len(self.sizes) == 2 and all(size.terms == 1 for size in self.sizes.values()):
+            (l, one), (k, other) = self.sizes.items()
+            meter.spend(exponent)
+            sizes: dict[int, Size] = {}
+            for n in range(exponent + 1):
+                q, degree = one.low * n + other.low * (exponent - n), one.degree * n + other.degree * (exponent - n)
+                sizes[l * n + k * (exponent - n)] = Size(1, q, q, degree)
+            return SizedPiece(sizes)
+        # There are at most as many terms as multisets of `exponent` terms of the piece.
+        most = comb(exponent + self.terms() - 1, exponent) if self.sizes else 0
+        result = self
+        for bit in bin(exponent)[3:]:
+            result = result.times(result, meter)
+            if bit == "1":
+                result = result.times(self, meter)
+        return SizedPiece({l: size._replace(terms=min(size.terms, most)) for l, size in result.sizes.items()})
+
+    def plus(self, other: SizedPiece) -> SizedPiece:
+        """Return bounds for the sum of f and a function with the bounds `other`."""
+        return SizedPiece(_total([*self.sizes.items(), *other.sizes.items()]))
+
+    def times_term(self, factor: Fraction | int, exponent: int) -> SizedPiece:  # noqa: ARG002 - as `Piece` does
+        """Return bounds for f times `factor`·e^{`exponent`·eps}."""
+        return SizedPiece({l: size.shifted(exponent) for l, size in self.sizes.items()}) if exponent else self
+
+    def shifted(self, offset: int) -> SizedPiece:
+        """Return bounds for the function X -> f(X + eps·`offset`)."""
+        return SizedPiece({l: size.spread().shifted(l * offset) for l, size in self.sizes.items()})
+
+    def integrated(self, start: int | None, end: int | None, constant: dict[int, Size], meter: Meter) -> SizedPiece:
+        """Return bounds for the antiderivative of f whose value at X = eps·`start` has the bound `constant`[0].
+
+        Change `constant` to a bound for the value at X = eps·`end`; it is empty for the value 0. A `start` or `end` of
+        None is infinite. `meter` raises LimitReached if the estimate takes too many steps.
+        """
+        grown = [(l, size.spread(0 if l else 1)) for l, size in self.sizes.items()]
+        meter.spend(sum([size.terms for _, size in grown]))
+
+        def add_value(point: int) -> None:
+            constant.update(_total([*constant.items(), *((0, size.shifted(l * point)) for l, size in grown)]))
+
+        if start is not None:
+            add_value(start)
+        result = SizedPiece(_total([*grown, *constant.items()]))
+        if end is not None:
+            add_value(end)
+        return result
 
 
 def _watch_sparse(piece: SizedPiece, low: int | None, high: int | None, meter: Meter) -> None:
@@ -875,115 +981,16 @@ def _watch_sparse(piece: SizedPiece, low: int | None, high: int | None, meter: M
     The interval is from eps·`low` to eps·`high`, where None is infinite. The integral of such a piece also has many
     terms, and finding its sign would take too long. `meter` counts the work.
     """
-    if sum([size.terms for size in piece.values()]) < _MANY_SPARSE_TERMS:
+    if piece.terms() < _MANY_SPARSE_TERMS:
         return
     for end in (low, high):
         if end is not None:
-            exponents = [exponent + l * end for l, size in piece.items() for exponent in (size.low, size.high)]
+            exponents = [exponent + l * end for l, size in piece.sizes.items() for exponent in (size.low, size.high)]
             if max(exponents) - min(exponents) >= _SPARSE_DEGREE:
                 meter.spend(meter.limits.steps)
 
 
-def _power(piece: SizedPiece, exponent: int, meter: Meter) -> SizedPiece:
-    if len(piece) == 2 and all(size.terms == 1 for size in piece.values()):
-        (l, one), (k, other) = piece.items()
-        meter.spend(exponent)
-        sizes: dict[int, Size] = {}
-        for n in range(exponent + 1):
-            q, degree = one.low * n + other.low * (exponent - n), one.degree * n + other.degree * (exponent - n)
-            sizes[l * n + k * (exponent - n)] = Size(1, q, q, degree)
-        return sizes
-    # There are at most as many terms as multisets of `exponent` terms of the piece.
-    most = comb(exponent + sum([size.terms for size in piece.values()]) - 1, exponent) if piece else 0
-    result = piece
-    for bit in bin(exponent)[3:]:
-        result = _product(result, result, meter)
-        if bit == "1":
-            result = _product(result, piece, meter)
-    return {l: size._replace(terms=min(size.terms, most)) for l, size in result.items()}
-
-
-@frozen
-class SizedPiecewise:
-    """Bounds on the terms of a `Piecewise` function f, which is not computed itself.
-
-    `pieces[i]` bounds the piece of f between eps·`breaks[i-1]` and eps·`breaks[i]`: it maps each exponent l to the
-    `Size` of the terms with e^{l·X}. Each method returns bounds for the result of the method of `Piecewise` with the
-    same name.
-    """
-
-    breaks: tuple[int, ...]
-    pieces: tuple[SizedPiece, ...]
-
-    @classmethod
-    def laplace(cls, rate: int, mean: int) -> SizedPiecewise:
-        """Return bounds on the terms of the density of X = eps·x, where x is Laplace noise.
-
-        The noise has the mean `mean` and the rate `rate`·eps.
-        """
-        q = rate * mean
-        return cls((mean,), ({rate: Size(1, -q, -q, 0)}, {-rate: Size(1, q, q, 0)}))
-
-    def restricted(self, low: int | None, high: int | None) -> SizedPiecewise:
-        """Return the sizes for the function that is f from eps·`low` to eps·`high`, and 0 elsewhere.
-
-        A `low` or `high` of None is infinite. If `low` >= `high`, that function is 0, and its pieces have no terms.
-        """
-        return SizedPiecewise(*restricted(self.breaks, self.pieces, low, high, {}))
-
-    def piece_before(self, point: int | None) -> SizedPiece:
-        """Return the sizes for the piece whose interval ends at eps·`point` or contains it; the last piece for None."""
-        return self.pieces[-1 if point is None else bisect_left(self.breaks, point)]
-
-    def times(self, other: SizedPiecewise, meter: Meter) -> SizedPiecewise:
-        """Return the sizes for the product of f and a function with the sizes `other`.
-
-        `meter` raises LimitReached if the estimate takes too many steps.
-        """
-        breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)
-        return SizedPiecewise(breaks, tuple([_product(left, right, meter) for left, right in pairs]))
-
-    def to_power(self, exponent: int, meter: Meter) -> SizedPiecewise:
-        """Return the sizes for f to the power `exponent` >= 1.
-
-        `meter` raises LimitReached if the estimate takes too many steps.
-        """
-        return SizedPiecewise(self.breaks, tuple([_power(piece, exponent, meter) for piece in self.pieces]))
-
-    def window_integral(self, low: int | None, high: int | None, meter: Meter) -> SizedPiecewise:
-        """Return the sizes for the function X -> ∫ f(Z) dZ over X + eps·`low` <= Z <= X + eps·`high`.
-
-        A `low` or `high` of None is infinite. `meter` raises LimitReached if the estimate takes too many steps.
-        """
-        below: list[SizedPiece] = []
-        constant: SizedPiece = {}
-        for index, piece in enumerate(self.pieces):
-            grown = [(l, size.spread(0 if l else 1)) for l, size in piece.items()]
-            meter.spend(sum([size.terms for _, size in grown]))
-            if index:
-                constant = _total([*constant.items(), *_values(grown, self.breaks[index - 1])])
-            below.append(_total([*grown, *constant.items()]))
-            if index < len(self.breaks):
-                constant = _total([*constant.items(), *_values(grown, self.breaks[index])])
-        ends = [
-            SizedPiecewise((), (constant,)) if end is None else SizedPiecewise(self.breaks, tuple(below)).shifted(end)
-            for end in ((high,) if low is None else (low, high))
-        ]
-        breaks = tuple(sorted({b for end in ends for b in end.breaks}))
-        pieces = [_total([item for end in ends for item in end.piece_before(b).items()]) for b in (*breaks, None)]
-        return SizedPiecewise(breaks, tuple(pieces))
-
-    def shifted(self, offset: int) -> SizedPiecewise:
-        """Return bounds on the terms of the function X -> f(X + eps·`offset`), where f is the function bounded here."""
-        pieces = [{l: size.spread().shifted(l * offset) for l, size in piece.items()} for piece in self.pieces]
-        return SizedPiecewise(tuple([b - offset for b in self.breaks]), tuple(pieces))
-
-
-def _values(terms: Sequence[tuple[int, Size]], point: int) -> list[tuple[int, Size]]:
-    return [(0, size.shifted(l * point)) for l, size in terms]
-
-
-def watch_product_of(factors: Sequence[tuple[SizedPiecewise, int]], meter: Meter) -> None:
+def watch_product_of(factors: Sequence[tuple[Piecewise[SizedPiece], int]], meter: Meter) -> None:
     """Raise LimitReached if the product of `factors`, pairs (function, power), is expected to have too many terms.
 
     It has too many if all pieces of the product together have more terms than `meter` has steps left. A term with long
@@ -993,11 +1000,11 @@ def watch_product_of(factors: Sequence[tuple[SizedPiecewise, int]], meter: Meter
     denominator = 1
     for low, high in pairwise((None, *breaks, None)):
         inside = [(function.piece_before(high), count) for function, count in factors]
-        if all(piece for piece, _ in inside):
-            product: SizedPiece = {0: Size(1, 0, 0, 0)}
+        if not any(piece.is_zero() for piece, _ in inside):
+            product = SizedPiece({0: Size(1, 0, 0, 0)})
             for piece, count in inside:
-                product = _product(product, _power(piece, count, meter), meter)
+                product = product.times(piece.to_power(count, meter), meter)
                 _watch_sparse(product, low, high, meter)
-            for l in product:
+            for l in product.sizes:
                 denominator = lcm(denominator, l or 1)
                 meter.spend(weight(denominator.bit_length()) - 1)

@@ -203,7 +203,7 @@ def _is_or_descends_from(system: ValueSystem, value: int, ancestor: int) -> bool
 # Integers have masses and sums instead, if all values are sums and differences of the noises.
 
 #: Functions on the reals, or on the integers.
-_Function = TypeVar("_Function", Piecewise, "lattice.LatticePiecewise")
+_Function = TypeVar("_Function", "Piecewise[Piece]", "lattice.LatticePiecewise")
 
 
 @dataclass(slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ import flint
 
 from dipc.algebra.limits import LimitReached, Meter
 from dipc.algebra.numbers import to_fmpq
-from dipc.measure.pieces import merged, restricted
+from dipc.measure.pieces import Piecewise
 
 #: The coefficients c of Σ c·X^n·e^{l·X} by (n, l).
 SeriesTerms = Mapping[tuple[int, int], flint.arb_series]
@@ -67,43 +66,12 @@ class SeriesRing:
             known = self._powers[q] = (self.eps * q).exp()
         return known
 
-    def laplace(self, rate: int, mean: int) -> SeriesPiecewise:
+    def laplace(self, rate: int, mean: int) -> Piecewise[SeriesPiece]:
         """Return the density of X = eps·x, where x is Laplace noise around `mean` with the rate `rate`·eps."""
         half = flint.arb(rate) / 2
         left = {(0, rate): self.exponential(-rate * mean) * half}
         right = {(0, -rate): self.exponential(rate * mean) * half}
-        return SeriesPiecewise(self, (mean,), (left, right))
-
-    # --- pieces ---------------------------------------------------------------------------------------
-
-    def value(self, terms: SeriesTerms, point: int) -> flint.arb_series:
-        """Return, as a power series, the value at X = eps·`point` of the function with these `terms`."""
-        # Add terms from the greatest exponent down, so that equal differences of exponents share their powers.
-        total = flint.arb_series([0])
-        position = self.eps * point
-        by_power: dict[int, list[int]] = {}
-        for n, l in terms:
-            by_power.setdefault(n, []).append(l)
-        for n, exponents in by_power.items():
-            exponents.sort(reverse=True)
-            sum_ = flint.arb_series([0])
-            for l, below in zip(exponents, [*exponents[1:], 0], strict=True):
-                sum_ = sum_ + terms[n, l]
-                if l != below and point:
-                    sum_ = sum_ * self.exponential((l - below) * point)
-            total = total + sum_ * position**n if n else total + sum_
-        return total
-
-    def shifted(self, terms: SeriesTerms, offset: int) -> SeriesTerms:
-        """Return the terms of X -> f(X + eps·`offset`), where f has these `terms`."""
-        result: dict[tuple[int, int], flint.arb_series] = {}
-        position = self.eps * offset
-        for (n, l), c in terms.items():
-            scaled = c * self.exponential(l * offset)
-            for m in range(n, -1, -1):
-                add(result, (m, l), scaled * comb(n, m))
-                scaled = scaled * position
-        return result
+        return Piecewise((mean,), (SeriesPiece(self, left), SeriesPiece(self, right)))
 
 
 def add(total: dict[tuple[int, int], flint.arb_series], key: tuple[int, int], value: flint.arb_series) -> None:
@@ -112,125 +80,121 @@ def add(total: dict[tuple[int, int], flint.arb_series], key: tuple[int, int], va
     total[key] = value if known is None else known + value
 
 
-def product(left: SeriesTerms, right: SeriesTerms) -> SeriesTerms:
-    """Return the terms of the product of the functions with the terms `left` and `right`. Raises LimitReached."""
-    result: dict[tuple[int, int], flint.arb_series] = {}
-    for (n, l), c in left.items():
-        for (m, k), d in right.items():
-            add(result, (n + m, l + k), c * d)
-    if len(result) > MOST_TERMS:
-        raise LimitReached(
-            "terms",
-            "the closed form is too long, and the power series of one integrand around one eps "
-            f"has more than {MOST_TERMS} terms",
-        )
-    return result
-
-
-def difference(left: SeriesTerms, right: SeriesTerms) -> SeriesTerms:
-    """Return the terms of f - g, where f has the terms `left` and g the terms `right`."""
-    result = dict(left)
-    for key, c in right.items():
-        add(result, key, -c)
-    return result
-
-
-def antiderivative(terms: SeriesTerms) -> SeriesTerms:
-    """Return the terms of a function without a constant term whose derivative with respect to X has these `terms`."""
-    result: dict[tuple[int, int], flint.arb_series] = {}
-    for (n, l), c in terms.items():
-        if not l:
-            add(result, (n + 1, 0), c / (n + 1))
-            continue
-        # By parts: the integral of X^n·e^{lX} is X^n·e^{lX}/l less n/l times that of X^(n-1)·e^{lX}.
-        factor = c / l
-        for m in range(n, -1, -1):
-            add(result, (m, l), factor)
-            if m:
-                factor = factor * (-m) / l
-    return result
-
-
 @dataclass(frozen=True)
-class SeriesPiecewise:
-    """A function of X near one eps: `pieces[i]` between eps·`breaks[i-1]` and eps·`breaks[i]`.
-
-    A piece is given as its terms, whose coefficients are power series of `ring`.
-    """
+class SeriesPiece:
+    """A function of eps and X near one eps, as its `terms`, whose coefficients are power series of `ring`."""
 
     ring: SeriesRing
-    breaks: tuple[int, ...]
-    pieces: tuple[SeriesTerms, ...]
+    terms: SeriesTerms
 
-    def restricted(self, low: int | None, high: int | None) -> SeriesPiecewise:
-        """Return this function times the indicator of [eps·`low`, eps·`high`], where an end that is None is infinite.
+    def zero(self) -> SeriesPiece:
+        return SeriesPiece(self.ring, {})
 
-        The result is zero if `low` >= `high`.
-        """
-        return SeriesPiecewise(self.ring, *restricted(self.breaks, self.pieces, low, high, {}))
+    def is_zero(self) -> bool:
+        return not self.terms
 
-    def piece_before(self, point: int | None) -> SeriesTerms:
-        """Return the piece whose interval ends at eps·`point` or contains it; the last piece if `point` is None."""
-        return self.pieces[-1 if point is None else bisect_left(self.breaks, point)]
+    def size(self) -> int:
+        return len(self.terms)
 
-    def times(self, other: SeriesPiecewise, meter: Meter) -> SeriesPiecewise:  # noqa: ARG002 - as `Piecewise` does
-        """Return the product of this function and `other`; `meter` is not used."""
-        breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)
-        return SeriesPiecewise(self.ring, breaks, tuple(product(left, right) for left, right in pairs))
+    def times(self, other: SeriesPiece, meter: Meter) -> SeriesPiece:  # noqa: ARG002 - as `Piece` does
+        """Return the product of this function and `other`. Raises LimitReached; `meter` is not used."""
+        result: dict[tuple[int, int], flint.arb_series] = {}
+        for (n, l), c in self.terms.items():
+            for (m, k), d in other.terms.items():
+                add(result, (n + m, l + k), c * d)
+        if len(result) > MOST_TERMS:
+            raise LimitReached(
+                "terms",
+                "the closed form is too long, and the power series of one integrand around one eps "
+                f"has more than {MOST_TERMS} terms",
+            )
+        return SeriesPiece(self.ring, result)
 
-    def to_power(self, exponent: int, meter: Meter) -> SeriesPiecewise:
-        """Return this function to the power `exponent` >= 1; `meter` is not used."""
-        piecewise = self
+    def to_power(self, exponent: int, meter: Meter) -> SeriesPiece:
+        """Return this function to the power `exponent` >= 1. Raises LimitReached; `meter` is not used."""
+        power = self
         for _ in range(exponent - 1):
-            piecewise = piecewise.times(self, meter)
-        return piecewise
+            power = power.times(self, meter)
+        return power
 
-    def window_integral(self, low: int | None, high: int | None, meter: Meter) -> SeriesPiecewise:  # noqa: ARG002
-        """Return the function X -> ∫ f(Z) dZ over X + eps·`low` <= Z <= X + eps·`high`, where f is this function.
+    def plus(self, other: SeriesPiece) -> SeriesPiece:
+        """Return the sum of this function and `other`."""
+        result = dict(self.terms)
+        for key, c in other.terms.items():
+            add(result, key, c)
+        return SeriesPiece(self.ring, result)
 
-        A `low` or `high` of None is infinite. `meter` is not used.
-        """
-        if low is None:
-            assert high is not None, "a noise that is compared with its parent has a bound"
-            return self._integral(above=False).shifted(high)
-        if high is None:
-            return self._integral(above=True).shifted(low)
-        below = self._integral(above=False)
-        upper, lower = below.shifted(high), below.shifted(low)
-        breaks, pairs = merged(upper.breaks, upper.pieces, lower.breaks, lower.pieces)
-        return SeriesPiecewise(self.ring, breaks, tuple(difference(left, right) for left, right in pairs))
+    def times_term(self, factor: Fraction | int, exponent: int) -> SeriesPiece:
+        """Return this function times `factor`·e^{`exponent`·eps}."""
+        by = self.ring.exponential(exponent) * flint.arb(to_fmpq(factor)) if exponent else to_fmpq(factor)
+        return SeriesPiece(self.ring, {key: c * by for key, c in self.terms.items()})
 
-    def _integral(self, *, above: bool) -> SeriesPiecewise:
-        """Return the function X -> ∫ f(Z) dZ from -∞ to X, or from X to ∞ if `above`, where f is this function.
-
-        f must decay at both ends.
-        """
-        sign = -1 if above else 1
-        pieces = [{key: c * sign for key, c in antiderivative(piece).items()} for piece in self.pieces]
-        order = range(len(pieces) - 1, -1, -1) if above else range(len(pieces))
-        # The antiderivatives have no constant terms; these constants make the integral continuous.
-        constant = flint.arb_series([0])
-        for index in order:
-            entered, left = (index, index - 1) if above else (index - 1, index)
-            if index != order[0]:
-                constant = constant - self.ring.value(pieces[index], self.breaks[entered])
-            grown = dict(pieces[index])
-            if index != order[0]:
-                add(grown, (0, 0), constant)
-            if index != order[-1]:
-                constant = constant + self.ring.value(pieces[index], self.breaks[left])
-            pieces[index] = grown
-        return SeriesPiecewise(self.ring, self.breaks, tuple(pieces))
-
-    def shifted(self, offset: int) -> SeriesPiecewise:
+    def shifted(self, offset: int) -> SeriesPiece:
         """Return the function X -> f(X + eps·`offset`), where f is this function."""
-        if not offset:
-            return self
-        pieces = tuple(self.ring.shifted(piece, offset) for piece in self.pieces)
-        return SeriesPiecewise(self.ring, tuple(b - offset for b in self.breaks), pieces)
+        result: dict[tuple[int, int], flint.arb_series] = {}
+        position = self.ring.eps * offset
+        for (n, l), c in self.terms.items():
+            scaled = c * self.ring.exponential(l * offset)
+            for m in range(n, -1, -1):
+                add(result, (m, l), scaled * comb(n, m))
+                scaled = scaled * position
+        return SeriesPiece(self.ring, result)
+
+    def value(self, point: int) -> flint.arb_series:
+        """Return the value of this function at X = eps·`point`, as a power series."""
+        # Add terms from the greatest exponent down, so that equal differences of exponents share their powers.
+        total = flint.arb_series([0])
+        position = self.ring.eps * point
+        by_power: dict[int, list[int]] = {}
+        for n, l in self.terms:
+            by_power.setdefault(n, []).append(l)
+        for n, exponents in by_power.items():
+            exponents.sort(reverse=True)
+            sum_ = flint.arb_series([0])
+            for l, below in zip(exponents, [*exponents[1:], 0], strict=True):
+                sum_ = sum_ + self.terms[n, l]
+                if l != below and point:
+                    sum_ = sum_ * self.ring.exponential((l - below) * point)
+            total = total + sum_ * position**n if n else total + sum_
+        return total
+
+    def antiderivative(self) -> SeriesPiece:
+        """Return a function without a constant term whose derivative with respect to X is this function."""
+        result: dict[tuple[int, int], flint.arb_series] = {}
+        for (n, l), c in self.terms.items():
+            if not l:
+                add(result, (n + 1, 0), c / (n + 1))
+                continue
+            # By parts: the integral of X^n·e^{lX} is X^n·e^{lX}/l less n/l times that of X^(n-1)·e^{lX}.
+            factor = c / l
+            for m in range(n, -1, -1):
+                add(result, (m, l), factor)
+                if m:
+                    factor = factor * (-m) / l
+        return SeriesPiece(self.ring, result)
+
+    def integrated(
+        self,
+        start: int | None,
+        end: int | None,
+        constant: dict[tuple[int, int], flint.arb_series],
+        meter: Meter,  # noqa: ARG002 - as `Piece` does
+    ) -> SeriesPiece:
+        """Return the antiderivative of this function whose value at X = eps·`start` is `constant`[0, 0].
+
+        Change `constant` to the value at X = eps·`end`; it is empty for the value 0. A `start` or `end` of None is
+        infinite. `meter` is not used.
+        """
+        grown = self.antiderivative()
+        if start is not None:
+            add(constant, (0, 0), -grown.value(start))
+        result = grown.plus(SeriesPiece(self.ring, constant))
+        if end is not None:
+            add(constant, (0, 0), grown.value(end))
+        return result
 
 
-def integral_of_series(factors: Sequence[tuple[SeriesPiecewise, int]], meter: Meter) -> flint.arb_series:
+def integral_of_series(factors: Sequence[tuple[Piecewise[SeriesPiece], int]], meter: Meter) -> flint.arb_series:
     """Return, as a power series, the integral over all X of the product of `factors`, pairs (function, power).
 
     The product must decay at both ends. Few factors change from one piece to the next. So the product on a piece is
@@ -238,41 +202,43 @@ def integral_of_series(factors: Sequence[tuple[SeriesPiecewise, int]], meter: Me
     `meter` is not used.
     """
     functions = [function.to_power(count, meter) for function, count in factors]
-    ring = functions[0].ring
     breaks = sorted({b for function in functions for b in function.breaks})
     total = flint.arb_series([0])
-    whole: SeriesTerms | None = None
-    inside: list[SeriesTerms] = []
+    whole: SeriesPiece | None = None
+    inside: list[SeriesPiece] = []
     for index, end in enumerate((*breaks, None)):
         before, inside = inside, [function.piece_before(end) for function in functions]
-        if not all(inside):
+        if any(piece.is_zero() for piece in inside):
             whole = None
             continue
-        whole = _changed(whole, before, inside)
-        grown = antiderivative(whole)
+        whole = _changed(whole, before, inside, meter)
+        grown = whole.antiderivative()
         if end is not None:
-            total = total + ring.value(grown, end)
+            total = total + grown.value(end)
         if index:
-            total = total - ring.value(grown, breaks[index - 1])
+            total = total - grown.value(breaks[index - 1])
     return total
 
 
-def _changed(whole: SeriesTerms | None, before: Sequence[SeriesTerms], inside: Sequence[SeriesTerms]) -> SeriesTerms:
-    """Return the terms of the product of all series in `inside`.
+def _changed(
+    whole: SeriesPiece | None, before: Sequence[SeriesPiece], inside: Sequence[SeriesPiece], meter: Meter
+) -> SeriesPiece:
+    """Return the product of all functions in `inside`.
 
-    `whole` is the product of all series in `before`, or None if it is not known. `before` has as many items as
-    `inside`, most of them equal, so the product is computed from `whole` where that is possible.
+    `whole` is the product of all functions in `before`, or None if it is not known. `before` has as many items as
+    `inside`, most of them equal, so the product is computed from `whole` where that is possible. `meter` is not used.
     """
     changed = [index for index, piece in enumerate(inside) if whole is None or before[index] is not piece]
-    if whole is None or any(len(before[index]) != 1 for index in changed):
+    if whole is None or any(before[index].size() != 1 for index in changed):
         result = inside[0]
         for piece in inside[1:]:
-            result = product(result, piece)
+            result = result.times(piece, meter)
         return result
     for index in changed:
-        (((n, l), c),) = before[index].items()
+        (((n, l), c),) = before[index].terms.items()
         if n or (c.coeffs() or [flint.arb(0)])[0].contains(0):
-            return _changed(None, before, inside)
+            return _changed(None, before, inside, meter)
         inverse = c.inv()
-        whole = product(whole, {(m, k - l): d * inverse for (m, k), d in inside[index].items()})
+        turned = {(m, k - l): d * inverse for (m, k), d in inside[index].terms.items()}
+        whole = whole.times(SeriesPiece(whole.ring, turned), meter)
     return whole

@@ -25,9 +25,9 @@ from dipc.algebra.limits import Limits, Meter, OutsideFragment
 from dipc.measure.event import Event, RunGraph, RunStep
 from dipc.measure.forest import ORIGIN, EventShape, event_shape
 from dipc.measure.lattice import LatticePiecewise
-from dipc.measure.pieces import ONE_PIECE, Piecewise
+from dipc.measure.pieces import ONE_PIECE, Piece, Piecewise
 
-_Function = TypeVar("_Function", Piecewise, LatticePiecewise)
+_Function = TypeVar("_Function", "Piecewise[Piece]", LatticePiecewise)
 
 #: The range of Z_i - Z_j by (i, j).
 _Links = dict[tuple[int, int], tuple[int | None, int | None]]

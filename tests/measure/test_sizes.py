@@ -13,7 +13,7 @@ from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.forest import watch_size
 from dipc.measure.measure import BRIEF_WAY, Measurer
-from dipc.measure.pieces import Piece, Piecewise, SizedPiece, SizedPiecewise
+from dipc.measure.pieces import Piece, Piecewise, SizedPiece
 from dipc.noise.laplace import LAPLACE
 from tests.decide.test_decide_by_series import random_event, star
 
@@ -26,12 +26,13 @@ def is_covered(piece: Piece, size: SizedPiece) -> bool:
     counts: dict[int, int] = {}
     for k, q, n, l in piece.terms():
         counts[l] = counts.get(l, 0) + 1
-        if l not in size or not size[l].low <= q <= size[l].high or k + n > size[l].degree:
+        bound = size.sizes.get(l)
+        if bound is None or not bound.low <= q <= bound.high or k + n > bound.degree:
             return False
-    return all(count <= size[l].terms for l, count in counts.items())
+    return all(count <= size.sizes[l].terms for l, count in counts.items())
 
 
-def both(function: Piecewise, sizes: SizedPiecewise) -> bool:
+def both(function: Piecewise[Piece], sizes: Piecewise[SizedPiece]) -> bool:
     """Whether `sizes` bound the function between any two breaks."""
     points = [*sorted({*function.breaks, *sizes.breaks}), None]
     pieces = [
@@ -46,13 +47,11 @@ def test_sizes_are_never_too_small(seed: int) -> None:
     """Along random products, powers, ranges and integrals."""
     chance = random.Random(f"sizes {seed}")
 
-    def density() -> tuple[Piecewise, SizedPiecewise]:
+    def density() -> tuple[Piecewise[Piece], Piecewise[SizedPiece]]:
         rate, mean = chance.randint(1, 3), chance.randint(-4, 4)
         low = chance.choice((None, None, chance.randint(-6, 2)))
         high = chance.choice((None, None, chance.randint(-1, 6)))
-        return Piecewise.laplace(rate, mean).restricted(low, high), SizedPiecewise.laplace(rate, mean).restricted(
-            low, high
-        )
+        return Piecewise.laplace(rate, mean).restricted(low, high), SizedPiece.laplace(rate, mean).restricted(low, high)
 
     function, sizes = density()
     for _ in range(chance.randint(1, 4)):
