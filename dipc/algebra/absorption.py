@@ -27,7 +27,7 @@ from heapq import heapify, heappop, heappush
 from math import comb, lcm
 from typing import Generic, TypeAlias, TypeVar
 
-from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of, positive_divisor, simplest
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of, positive_divisor, simplest, sum_of
 from dipc.algebra.graph import in_topological_order
 from dipc.algebra.limits import Limits, Meter
 from dipc.frozen import frozen
@@ -416,7 +416,7 @@ class SumOfIncrements:
             if low == high:
                 first, second = self._first.values, self._second.values
                 pairs = [(value, second[low - i]) for i, value in first.items() if low - i in second]
-                total = total + self._sum([self._arithmetic.product(left, right) for left, right in pairs])
+                total = total + sum_of([self._arithmetic.product(left, right) for left, right in pairs])
             else:
                 total = total + self._upper_tail(self._first, self._second, low)
                 total = total - self._upper_tail(self._first, self._second, high + 1)
@@ -468,12 +468,6 @@ class SumOfIncrements:
                 product = self._arithmetic.product(first, second)
                 result[i + j] = result[i + j] + product if i + j in result else product
         return dict(sorted(result.items()))
-
-    def _sum(self, summands: Sequence[ExpPoly]) -> ExpPoly:
-        if len(summands) <= 1:
-            return summands[0] if summands else ExpPoly.ZERO
-        middle = len(summands) // 2
-        return self._sum(summands[:middle]) + self._sum(summands[middle:])
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from math import ceil, floor, gcd, lcm
 
 from dipc.frozen import frozen
 
@@ -77,6 +78,22 @@ class Halfspace:
         for k, slope in slopes.items():
             total[k] = total.get(k, _ZERO) + here * slope
         return Halfspace(sorted_terms(total), self.constant + here * constant, self.strict)
+
+
+def tightened(item: Halfspace) -> Halfspace:
+    """Return the strongest half-space with >= that has the same integer points as `item`.
+
+    It has coprime integer coefficients, and its constant is rounded down: 2·x - 1 >= 0 becomes x - 1 >= 0.
+    """
+    below = lcm(*[c.denominator for _, c in item.coefficients])
+    above = gcd(*[c.numerator * (below // c.denominator) for _, c in item.coefficients]) or 1
+    terms, constant = item.coefficients, item.constant
+    if above != below:
+        factor = Fraction(below, above)
+        terms, constant = tuple([(key, c * factor) for key, c in terms]), constant * factor
+    elif constant.denominator == 1 and not item.strict:
+        return item
+    return Halfspace(terms, Fraction(ceil(constant) - 1 if item.strict else floor(constant)))
 
 
 def sorted_terms(coefficients: Mapping[int, Fraction]) -> Terms:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import combinations
-from math import ceil, floor, gcd, lcm
+from math import ceil, floor
 
 import flint
 from flint import fmpq
@@ -20,7 +20,7 @@ from flint import fmpq
 from dipc.algebra.limits import LimitReached, Undecided
 from dipc.algebra.numbers import to_fmpq, to_fraction
 from dipc.frozen import frozen
-from dipc.linear.halfspace import Halfspace, Weights, absolute_value_bounds, equation, proved_bound, refutes
+from dipc.linear.halfspace import Halfspace, Weights, absolute_value_bounds, equation, proved_bound, refutes, tightened
 
 # --- The simplex method over exact rationals, whose proposals are checked below ---------------------------------------
 #
@@ -619,19 +619,8 @@ def _at_least(key: int, value: int) -> Halfspace:
 
 
 def _tightened(item: Halfspace, whole: frozenset[int]) -> Halfspace:
-    """The strongest inequality with the same integer points as `item`, or `item` if an unknown is not in `whole`.
-
-    The strongest one has coprime integer coefficients, and its constant is rounded down: 2·x - 1 >= 0 becomes x - 1 >=
-    0.
-    """
-    if not item.coefficients or not all(key in whole for key, _ in item.coefficients):
-        return item
-    below = lcm(*[c.denominator for _, c in item.coefficients])
-    above = gcd(*[int(c * below) for _, c in item.coefficients])
-    factor = Fraction(below, above)
-    constant = item.constant * factor
-    integer = ceil(constant) - 1 if item.strict else floor(constant)
-    return Halfspace(tuple([(key, c * factor) for key, c in item.coefficients]), Fraction(integer))
+    """The strongest inequality with the same integer points as `item`, or `item` if an unknown is not in `whole`."""
+    return tightened(item) if item.coefficients and all(key in whole for key, _ in item.coefficients) else item
 
 
 def _without_equations(

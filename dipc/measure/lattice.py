@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise, product
-from math import comb, factorial, gcd, lcm
+from math import comb, factorial, lcm
 
 import flint
 from flint.utils.flint_exceptions import DomainError
@@ -17,22 +17,20 @@ from dipc.algebra.exppoly import ExpPoly, Quotient
 from dipc.algebra.limits import LimitReached, Limits, Meter, OutsideFragment, Undecided, weight
 from dipc.algebra.numbers import to_fmpq
 from dipc.frozen import frozen
-from dipc.linear.halfspace import Halfspace
-from dipc.linear.program import Interiors
+from dipc.linear.halfspace import Halfspace, sorted_terms, tightened
 from dipc.measure.event import Event
 from dipc.measure.pieces import Piece, Piecewise, Terms, Windows
 from dipc.measure.summands import (
+    Elimination,
     Summands,
-    add_to,
     closed_form,
     constant_one,
     geometric_sum,
     power_sum,
     substituted,
     summed,
-    times_exponential,
 )
-from dipc.noise.law import SideRates
+from dipc.noise.law import DensityPiece, SideRates
 
 # --- Piecewise exponential polynomials on the integers, over products of cyclotomic polynomials -----------------------
 #
@@ -479,41 +477,12 @@ def _in_y(poly: flint.fmpz_poly) -> Piece:
 
 # --- The measure of any set of linear constraints over independent integer noises, one noise at a time ----------------
 #
-# The discrete counterpart of `polyhedral`. The sum over x_v of a summand, between the greatest lower bound and the
-# least upper bound, is F(least upper) - F(greatest lower - 1) for an indefinite sum F. There is one case for each
+# The discrete counterpart of `polyhedral_measure`. The sum over x_v of a summand, between the greatest lower bound and
+# the least upper bound, is F(least upper) - F(greatest lower - 1) for an indefinite sum F. There is one case for each
 # choice of these bounds; of equal bounds the first counts. Where a coefficient of x_v is not ±1, the other variables
-# are first split into residue classes, so that every bound is an integer. The two halves of a discrete Laplace law are
-# separate cases.
+# are first split into residue classes, so that every bound is an integer.
 
-_ZERO = Fraction(0)
-
-
-@frozen
-class IntegerInequality:
-    """The inequality Σ c·x_v + `constant` >= 0 over integer variables x_v.
-
-    `coefficients` has the pairs (v, c). The c are coprime and not 0, and the pairs are sorted by v.
-    """
-
-    coefficients: tuple[tuple[int, int], ...]
-    constant: int
-
-    def coefficient(self, variable: int) -> int:
-        return next((c for v, c in self.coefficients if v == variable), 0)
-
-    def relaxed(self) -> Halfspace:
-        """Return a half-space with the same integer points as this inequality, and none of them on its boundary."""
-        return Halfspace(tuple((v, Fraction(c)) for v, c in self.coefficients), Fraction(2 * self.constant + 1, 2))
-
-
-def inequality(coefficients: dict[int, int], constant: int) -> IntegerInequality:
-    """Return the strongest inequality that has the same integer solutions as Σ c·x_v + `constant` >= 0.
-
-    `coefficients` maps each v to its c. For example, 2·x_0 - 1 >= 0 becomes x_0 - 1 >= 0.
-    """
-    kept = sorted((v, c) for v, c in coefficients.items() if c)
-    common = gcd(*(c for _, c in kept)) or 1
-    return IntegerInequality(tuple((v, c // common) for v, c in kept), constant // common)
+_ZERO, _HALF, _ONE = Fraction(0), Fraction(1, 2), Fraction(1)
 
 
 def lattice_measure(event: Event, limits: Limits | None = None) -> Quotient:
@@ -561,15 +530,19 @@ def lattice_trend(event: Event, slopes: Sequence[Fraction], start: int, limits: 
     return _Summation(event, limits or Limits()).trend(slopes, start)
 
 
-class _Summation:
+class _Summation(Elimination):
+    """The sum over integer noises; all half-spaces have coprime integer coefficients and integer constants."""
+
+    power = 0
+    what = "a sum"
+
     def __init__(self, event: Event, limits: Limits) -> None:
         assert all(n.law.whole and n.mean.denominator == 1 for n in event.noises)
         for noise in event.noises:
             if noise.law.sides(noise.rate) != SideRates(noise.rate, noise.rate):
                 raise OutsideFragment("the mass of an integer noise falls at different rates on its two sides")
+        super().__init__(event.noises, limits)
         self._event = event
-        self._limits = limits
-        self._feasibility = Interiors(limits.cells)
         #: The variable k of `trend`, at least `_start`, which is not summed over.
         self._parameter: int | None = None
         self._start = 0
@@ -577,163 +550,89 @@ class _Summation:
     def total(self) -> Quotient:
         system = self._system([_ZERO] * len(self._event.constraints))
         used = frozenset(v for c in system for v, _ in c.coefficients)
-        result = closed_form(self._sum(constant_one(len(self._event.noises) + 1), system, used, used))
+        result = closed_form(self.integral(constant_one(len(self.noises) + 1), system, used, used))
         for v in used:
-            decay = ExpPoly.term(1, 0, -self._event.noises[v].rate)
+            decay = ExpPoly.term(1, 0, -self.noises[v].rate)
             result = result * Quotient(1 - decay, 1 + decay)
         return result
 
     def trend(self, slopes: Sequence[Fraction], start: int) -> LatticeTrend:
-        self._parameter = parameter = len(self._event.noises)
+        self._parameter = parameter = len(self.noises)
         self._start = start
         system = self._system(slopes)
         used = frozenset(v for c in system for v, _ in c.coefficients) - {parameter}
-        system.append(inequality({parameter: 1}, -start))
-        summands = self._sum(constant_one(len(self._event.noises) + 1), system, used, used)
-        return LatticeTrend(summands, parameter, tuple([self._event.noises[v].rate for v in sorted(used)]))
+        system.append(Halfspace(((parameter, _ONE),), Fraction(-start)))
+        summands = self.integral(constant_one(len(self.noises) + 1), system, used, used)
+        return LatticeTrend(summands, parameter, tuple([self.noises[v].rate for v in sorted(used)]))
 
-    def _system(self, slopes: Sequence[Fraction]) -> list[IntegerInequality]:
+    def _system(self, slopes: Sequence[Fraction]) -> list[Halfspace]:
         """Return the constraints of the event as inequalities over integers, with slope·k added to each left side.
 
         The parameter k is the last variable, after the noises, and `slopes` has the slope of each constraint.
         """
-        system = []
-        for c, slope in zip(self._event.constraints, slopes, strict=True):
-            terms = [*c.coefficients, (len(self._event.noises), slope)]
-            whole = lcm(c.constant.denominator, *(x.denominator for _, x in terms))
-            # With integer coefficients and an integer constant, f > 0 is f - 1 >= 0.
-            system.append(inequality({v: int(x * whole) for v, x in terms}, int(c.constant * whole) - c.strict))
-        return system
+        return [
+            tightened(replace(c, coefficients=sorted_terms({**dict(c.coefficients), len(self.noises): slope})))
+            for c, slope in zip(self._event.constraints, slopes, strict=True)
+        ]
 
-    def _sum(
-        self, summands: Summands, system: Sequence[IntegerInequality], left: frozenset[int], whole: frozenset[int]
-    ) -> Summands:
-        """Return the sum of `summands` over all integer values of the variables in `left` that satisfy `system`.
+    def closed(self, half: Halfspace) -> Halfspace:
+        return tightened(half)
 
-        `whole` has the noises whose probabilities are not yet factors of `summands`. Each is multiplied in before the
-        sum over the noise.
+    def relaxed(self, half: Halfspace) -> Halfspace:
+        return Halfspace(half.coefficients, half.constant + _HALF, strict=True)
+
+    def density(self, v: int) -> Sequence[DensityPiece]:
+        # The mass without its constant factor: total() multiplies by it.
+        rate = self.noises[v].rate
+        return DensityPiece(_ZERO, None, ((_ONE, 0, -rate),)), DensityPiece(None, _ZERO, ((_ONE, 0, rate),))
+
+    def antiderivative(self, summands: Summands, v: int) -> Summands:
+        return summed(summands, v)
+
+    def effort(self, v: int, system: Sequence[Halfspace]) -> tuple[int, ...]:
+        sizes = [abs(int(c)) for h in system if (c := h.coefficient(v))]
+        return max(sizes, default=0), len(sizes), v
+
+    def involved(self, v: int, system: Sequence[Halfspace]) -> frozenset[int]:
+        return frozenset(self._partners(v, system)[0]) | {v}
+
+    @staticmethod
+    def _partners(v: int, system: Sequence[Halfspace]) -> tuple[Sequence[int], int]:
+        """Return (variables, modulus) such that bounds of `v` are integers for each choice of residues of variables.
+
+        The residues are modulo modulus. `system` has the half-spaces that bound `v`.
         """
-        if len(summands) > self._limits.integrand:
-            raise LimitReached("integrand", f"a sum has more than {self._limits.integrand} terms")
-        if any(not h.coefficients and h.constant < 0 for h in system):
-            return {}
-        system = [h for h in dict.fromkeys(system) if h.coefficients]
-        if not summands or not self._feasibility.has_interior([h.relaxed() for h in system]):
-            return {}
-        if not left:
-            if self._parameter is not None:
-                self._require_settled(system)
-            return summands
-        v = min(left, key=lambda v: self._effort(v, system))
-        mixed = [h for h in system if abs(h.coefficient(v)) > 1]
-        partners = {w for h in mixed for w, c in h.coefficients if w != v and c % h.coefficient(v)}
-        if self._parameter in partners:
-            raise OutsideFragment("the probability depends on the residue class of the distance")
-        unsplit = (partners | {v}) & whole
-        if unsplit:
-            w = min(unsplit)
-            total: Summands = {}
-            for case, half in self._halves(w, summands):
-                add_to(total, self._sum(case, [*system, half], left, whole - {w}))
-            return total
-        if not mixed:
-            return self._eliminated(v, summands, system, left - {v}, whole)
-        total = {}
-        modulus = lcm(*(abs(h.coefficient(v)) for h in mixed))
-        for case, classes in self._residues(sorted(partners), modulus, summands, system):
-            add_to(total, self._eliminated(v, case, classes, left - {v}, whole))
-        return total
+        mixed = [(h, c) for h in system if abs(c := h.coefficient(v)) > 1]
+        partners = {w for h, here in mixed for w, c in h.coefficients if w != v and c % here}
+        return sorted(partners), lcm(*(int(abs(c)) for _, c in mixed))
 
-    def _require_settled(self, system: Sequence[IntegerInequality]) -> None:
-        """Raise Unsettled unless every inequality of `system` holds for all integers k >= K.
+    def cases(
+        self, v: int, summands: Summands, system: Sequence[Halfspace]
+    ) -> Iterator[tuple[Summands, list[Halfspace]]]:
+        """Yield (summands', system') for each combination of residues of the variables that `v` is divided from.
+
+        summands' and system' are `summands` and `system` with modulus·x_w + r_w in place of the variable x_w, for each
+        of these variables x_w and its residue r_w.
+        """
+        partners, modulus = self._partners(v, system)
+        if modulus ** len(partners) > self.limits.classes:
+            raise LimitReached("classes", f"a constraint needs more than {self.limits.classes} residue classes")
+        for residues in product(range(modulus), repeat=len(partners)):
+            inside, classes = summands, list(system)
+            for w, residue in zip(partners, residues, strict=True):
+                inside = substituted(inside, w, {w: modulus}, residue, 0)
+                classes = [tightened(h.substituted(w, {w: Fraction(modulus)}, Fraction(residue))) for h in classes]
+            yield inside, classes
+
+    def finished(self, summands: Summands, system: Sequence[Halfspace]) -> Summands:
+        """Return `summands`. Raises Unsettled unless every half-space of `system` holds for all integers k >= K.
 
         K is the start that was given to `lattice_trend`, and k is the only variable in `system`.
         """
         for h in system:
             ((_, sign),) = h.coefficients
             if sign < 0:
-                raise Unsettled(h.constant + 1)
+                raise Unsettled(int(h.constant) + 1)
             if h.constant < -self._start:
-                raise Unsettled(-h.constant)
-
-    @staticmethod
-    def _effort(v: int, system: Sequence[IntegerInequality]) -> tuple[int, int, int]:
-        coefficients = [h.coefficient(v) for h in system]
-        return max((abs(c) for c in coefficients), default=0), sum(1 for c in coefficients if c), v
-
-    def _halves(self, v: int, summands: Summands) -> Iterator[tuple[Summands, IntegerInequality]]:
-        """Yield (summands', inequality) for the values of noise `v` above and at its mean, and for those below.
-
-        The inequality says on which side of the mean the noise is. summands' is `summands` times e^{-rate·eps·|x -
-        mean|} for the value x of the noise: the probability of x without its constant factor.
-        """
-        noise = self._event.noises[v]
-        rate, mean = noise.rate, int(noise.mean)
-        for sign, edge in ((-1, inequality({v: 1}, -mean)), (1, inequality({v: -1}, mean - 1))):
-            half_summands = times_exponential(summands, v, Fraction(1), sign * rate, -sign * rate * mean)
-            yield half_summands, edge
-
-    def _residues(
-        self, partners: Sequence[int], modulus: int, summands: Summands, system: Sequence[IntegerInequality]
-    ) -> Iterator[tuple[Summands, list[IntegerInequality]]]:
-        """Yield (summands', system') for each combination of residues modulo `modulus` of the variables in `partners`.
-
-        summands' and system' are `summands` and `system` with `modulus`·x_w + r_w in place of the variable x_w, for
-        each w of `partners` and its residue r_w.
-        """
-        if modulus ** len(partners) > self._limits.classes:
-            raise LimitReached("classes", f"a constraint needs more than {self._limits.classes} residue classes")
-        for residues in product(range(modulus), repeat=len(partners)):
-            inside, classes = summands, list(system)
-            for w, residue in zip(partners, residues, strict=True):
-                inside = substituted(inside, w, {w: modulus}, residue, 0)
-                classes = [_substituted(h, w, {w: modulus}, residue) for h in classes]
-            yield inside, classes
-
-    def _eliminated(
-        self,
-        v: int,
-        summands: Summands,
-        system: Sequence[IntegerInequality],
-        left: frozenset[int],
-        whole: frozenset[int],
-    ) -> Summands:
-        bounds = [h for h in system if h.coefficient(v)]
-        assert all(abs(h.coefficient(v)) == 1 for h in bounds)
-        rest = [h for h in system if not h.coefficient(v)]
-        grown = summed(summands, v)
-        total: Summands = {}
-        for position, bound in enumerate(bounds):
-            here = bound.coefficient(v)
-            slopes = {w: -here * c for w, c in bound.coefficients if w != v}
-            constant = -here * bound.constant
-            cases = list(rest)
-            for other_at, other in enumerate(bounds):
-                if other is bound:
-                    continue
-                # Subtract before `inequality` divides by the common divisor, since that rounds the constant.
-                ties_lose = other_at < position and other.coefficient(v) == here
-                cases.append(_substituted(other, v, slopes, constant, int(ties_lose)))
-            # If here = 1, the bound is a lower bound x_v >= ..., where the sum starts.
-            boundary = substituted(grown, v, slopes, constant - (here > 0), 0)
-            if here > 0:
-                boundary = {s: -c for s, c in boundary.items()}
-            add_to(total, self._sum(boundary, cases, left, whole))
-        return total
-
-
-def _substituted(
-    h: IntegerInequality, v: int, slopes: dict[int, int], constant: int, less: int = 0
-) -> IntegerInequality:
-    """Return the inequality f - `less` >= 0, where f is the left side of `h` with a form in place of x_`v`.
-
-    The form is Σ `slopes`[w]·x_w + `constant`. If x_v does not occur in `h`, the result is `h`, and `less` must be 0.
-    """
-    here = h.coefficient(v)
-    if not here:
-        assert not less
-        return h
-    total = {w: c for w, c in h.coefficients if w != v}
-    for w, slope in slopes.items():
-        total[w] = total.get(w, 0) + here * slope
-    return inequality(total, h.constant + here * constant - less)
+                raise Unsettled(-int(h.constant))
+        return summands

@@ -20,7 +20,7 @@ from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 import flint
 from flint.utils.flint_exceptions import DomainError
 
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import ExpPoly, sum_of
 from dipc.algebra.limits import Meter, weight
 from dipc.algebra.numbers import to_fmpq
 from dipc.frozen import frozen
@@ -89,31 +89,6 @@ class PieceLike(Protocol):
 
 
 P = TypeVar("P", bound=PieceLike)
-
-
-@frozen
-class RingElement:
-    """The function y^`low` · `poly`(x, y) of eps, where x = eps and y = e^eps."""
-
-    poly: flint.fmpq_mpoly
-    low: int
-
-    @classmethod
-    def zero(cls) -> RingElement:
-        return cls(_RING.constant(0), 0)
-
-    def from_low(self, low: int) -> flint.fmpq_mpoly:
-        """Return the polynomial p for which this element is y^`low` · p, where y = e^eps.
-
-        The parameter `low` must be at most the field with this name.
-        """
-        return self.poly if low == self.low else self.poly * _RING.from_dict({(0, self.low - low): 1})
-
-    def plus(self, other: RingElement, sign: int = 1) -> RingElement:
-        """Return the sum of this element and `sign`·`other`, where `sign` is 1 or -1."""
-        low = min(self.low, other.low)
-        left, right = self.from_low(low), other.from_low(low)
-        return RingElement(left + right if sign > 0 else left - right, low)
 
 
 #: Products of at least this many functions with few terms each are computed slope by slope: their terms are too many to
@@ -186,11 +161,10 @@ class Slopes:
         meter.size(len(antiderivative) * weight(antiderivative.bits))
         return antiderivative
 
-    def value(self, point: int) -> RingElement:
+    def value(self, point: int) -> ExpPoly:
         """Return f(eps·`point`), where f is this function."""
-        values = [RingElement(_substitute(powers, point), low + l * point) for l, (low, powers) in self.parts.items()]
-        low = min([value.low for value in values], default=0)
-        return RingElement(_added_up([value.from_low(low) for value in values], _RING), low)
+        values = [ExpPoly(_substitute(powers, point), low + l * point) for l, (low, powers) in self.parts.items()]
+        return sum_of(values)
 
     @property
     def width(self) -> int:
@@ -199,18 +173,21 @@ class Slopes:
 
     def product(self, other: Slopes) -> Slopes:
         """Return the product of this function and `other`."""
-        summands: dict[int, dict[int, list[RingElement]]] = {}
+        lowest: dict[int, int] = {}
+        for l, (low, _) in self.parts.items():
+            for other_l, (other_low, _) in other.parts.items():
+                lowest[l + other_l] = min(low + other_low, lowest.get(l + other_l, low + other_low))
+        summands: dict[int, dict[int, list[flint.fmpq_mpoly]]] = {l: {} for l in lowest}
         for l, (low, powers) in self.parts.items():
             for other_l, (other_low, others) in other.parts.items():
-                by_power = summands.setdefault(l + other_l, {})
+                by_power, above = summands[l + other_l], low + other_low - lowest[l + other_l]
                 for n, poly in powers.items():
                     for m, factor in others.items():
-                        by_power.setdefault(n + m, []).append(RingElement(poly * factor, low + other_low))
+                        by_power.setdefault(n + m, []).append(_times_power(poly * factor, above))
         terms: dict[int, tuple[int, dict[int, flint.fmpq_mpoly]]] = {}
         for l, by_power in summands.items():
-            low = min([each.low for several in by_power.values() for each in several])
-            sums = {n: _added_up([each.from_low(low) for each in several], _RING) for n, several in by_power.items()}
-            terms[l] = low, {n: poly for n, poly in sums.items() if len(poly)}
+            sums = {n: _added_up(several, _RING) for n, several in by_power.items()}
+            terms[l] = lowest[l], {n: poly for n, poly in sums.items() if len(poly)}
         return Slopes(terms, self.bits + other.bits)
 
     def with_constant(self, constant: RingTerms) -> Slopes:
@@ -243,6 +220,10 @@ class Slopes:
         return Slopes({l: (low + exponent, powers) for l, (low, powers) in scaled.parts.items()}, scaled.bits)
 
 
+def _times_power(poly: flint.fmpq_mpoly, exponent: int) -> flint.fmpq_mpoly:
+    return poly * _RING.from_dict({(0, exponent): 1}) if exponent else poly
+
+
 def _substitute(powers: Mapping[int, flint.fmpq_mpoly], point: int) -> flint.fmpq_mpoly:
     """Return the value at X = eps·`point` of the polynomial Σ `powers`[n]·X^n."""
     if not point:
@@ -258,9 +239,9 @@ def _sum(
     A pair (q, coefficients) means the polynomial y^q·Σ coefficients[n]·X^n, where y = e^eps.
     """
     low = min(left[0], right[0])
-    powers = {n: RingElement(poly, left[0]).from_low(low) for n, poly in left[1].items()}
+    powers = {n: _times_power(poly, left[0] - low) for n, poly in left[1].items()}
     for n, poly in right[1].items():
-        moved = RingElement(poly, right[0]).from_low(low)
+        moved = _times_power(poly, right[0] - low)
         powers[n] = powers[n] + moved if n in powers else moved
     return low, {n: poly for n, poly in powers.items() if len(poly)}
 
@@ -547,9 +528,8 @@ def add_value(total: RingTerms, function: Terms | Slopes, point: int, sign: int)
     """
     if isinstance(function, Slopes):
         value = function.value(point)
-        for (k, q), c in value.poly.terms():
-            key = int(k), int(q) + value.low
-            total[key] = total[key] + sign * c if key in total else sign * c
+        for k, q, c in value.integer_terms()[1]:
+            total[k, q] = total[k, q] + sign * c if (k, q) in total else sign * c
         return
     powers = [sign]
     for (k, q, n, l), c in function.items():
@@ -729,7 +709,7 @@ def integral_of_product(factors: Sequence[tuple[Piecewise[Piece], int]], meter: 
     """
     breaks = sorted({b for function, _ in factors for b in function.breaks})
     total: RingTerms = {}
-    values: list[RingElement] = []
+    values: list[ExpPoly] = []
     for i in range(len(breaks) + 1):
         inside = [f.piece_before(breaks[i] if i < len(breaks) else None) for f, _ in factors]
         if any(piece.is_zero() for piece in inside):
@@ -749,16 +729,13 @@ def integral_of_product(factors: Sequence[tuple[Piecewise[Piece], int]], meter: 
                 continue
             if isinstance(grown, Slopes):
                 value = grown.value(breaks[place])
-                values.append(value if sign > 0 else RingElement(-value.poly, value.low))
+                values.append(value if sign > 0 else -value)
             else:
                 add_value(total, grown, breaks[place], sign)
     meter.size(len(total))
-    if not values:
-        return ExpPoly.from_integer_exponents(total)
-    low = min([value.low for value in values])
-    summed = _added_up([value.from_low(low) for value in values], _RING)
-    meter.size(len(summed))
-    return ExpPoly(summed, low) + ExpPoly.from_integer_exponents(total)
+    integral = sum_of([*values, ExpPoly.from_integer_exponents(total)])
+    meter.size(len(integral))
+    return integral
 
 
 # --- Adding independent noise to a variable: convolution of a piecewise function with a density ----------------------

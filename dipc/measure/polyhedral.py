@@ -6,32 +6,22 @@ from value to value instead.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import ceil, floor, gcd, lcm
+from math import floor, lcm
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, simplest
 from dipc.algebra.graph import parents_from
-from dipc.algebra.limits import LimitReached, Limits, Meter, OutsideFragment
+from dipc.algebra.limits import Limits, Meter, OutsideFragment
 from dipc.frozen import LazyModule
-from dipc.linear.halfspace import Halfspace
-from dipc.linear.program import Interiors
+from dipc.linear.halfspace import Halfspace, tightened
 from dipc.measure.event import Event, Noise
 from dipc.measure.forest import components
 from dipc.measure.pieces import ONE_PIECE, Piece, Piecewise, Window, Windows, integral_of_product
-from dipc.measure.summands import (
-    Summands,
-    add_to,
-    antiderivative,
-    constant_one,
-    substituted,
-    times_affine,
-    times_exponential,
-)
+from dipc.measure.summands import Elimination, Summands, antiderivative, constant_one
 from dipc.noise.law import ONE_TERM, DensityPiece
 
 if TYPE_CHECKING:
@@ -264,26 +254,12 @@ def lattice_tree_measure(event: Event, limit: Limits) -> Quotient:
     Each constraint must mention a noise. Raises LimitReached if the work exceeds `limit`. Raises OutsideFragment as
     `value_tree_measure` does, and if a constraint multiplies an integer noise by a number other than 1 or -1.
     """
-    rows = tuple(map(_closed, event.constraints))
+    rows = tuple(map(tightened, event.constraints))
     tree = _Forest(lattice.LatticePiecewise, value_system(Event(event.noises, rows)), limit)
     total = Quotient.convert(1)
     for factors in tree.weights():
         total = total * tree.product(factors).integral(tree.meter)
     return total.scaled(tree.stretch)
-
-
-def _closed(c: Halfspace) -> Halfspace:
-    """Return the closed half-space with coprime integer coefficients that contains the same integer points as `c`.
-
-    For example, 2·x > 3 becomes x - 2 >= 0.
-    """
-    whole = lcm(*(x.denominator for _, x in c.coefficients))
-    factor = Fraction(whole, gcd(*(int(x * whole) for _, x in c.coefficients)))
-    constant = c.constant * factor
-    return Halfspace(
-        tuple((i, x * factor) for i, x in c.coefficients),
-        Fraction(ceil(constant) - 1 if c.strict else floor(constant)),
-    )
 
 
 class _Forest(Generic[_Function]):
@@ -481,10 +457,7 @@ class _Forest(Generic[_Function]):
 # --- The measure of any set of linear constraints over independent continuous noises, one noise at a time -------------
 #
 # On the scale X = eps·x the constraints are homogeneous in eps, so their combinatorics is the same for every eps > 0.
-# Let F be an antiderivative of the integrand in X_v. The integral of the integrand over X_v on a polyhedron is the sum,
-# over the facets that bound X_v, of ±F at the facet. Each summand lives on the facet's shadow: the polyhedron with X_v
-# replaced by the facet's bound. Implied inequalities are removed exactly and first, so every shadow has interior and no
-# facet counts twice. The two halves of a Laplace density are separate polyhedra.
+# Implied inequalities are removed exactly and first, so every shadow has interior and no facet counts twice.
 #
 # On each shadow the integrand is at most a product of the densities that are not integrated yet, so every integral
 # converges. The cost grows with the number of flags of faces. This engine measures what the faster methods cannot, and
@@ -496,92 +469,45 @@ def polyhedral_measure(event: Event, limits: Limits | None = None) -> Closed:
 
     Raises LimitReached if the work exceeds `limits`, and OutsideFragment if a density is not given in pieces.
     """
-    elimination = _Elimination(event.noises, limits or Limits())
-    used = sorted({i for c in event.constraints for i, _ in c.coefficients})
-    system = [Halfspace(c.coefficients, c.constant) for c in event.constraints]
+    used = frozenset([i for c in event.constraints for i, _ in c.coefficients])
+    elimination = _Integration(event.noises, limits or Limits())
+    system = [c.closure() for c in event.constraints]
     if any(not h.coefficients and h.constant < 0 for h in system):
         return ExpPoly.ZERO
     system = [h for h in system if h.coefficients]
-    summands = elimination.integral(constant_one(len(event.noises)), system, frozenset(used), frozenset(used))
+    summands = elimination.integral(constant_one(len(event.noises)), system, used, used)
     measure = ExpPoly.from_terms((s.power, s.exponent, c) for s, c in summands.items())
-    return _normalized(measure, [event.noises[i] for i in used])
+    return _normalized(measure, [event.noises[i] for i in sorted(used)])
 
 
-class _Elimination:
-    def __init__(self, noises: tuple[Noise, ...], limits: Limits) -> None:
-        self._noises = noises
-        self._limits = limits
-        self._feasibility = Interiors(limits.cells)
+class _Integration(Elimination):
+    power = 1
+    what = "an integrand"
 
-    def integral(
-        self, integrand: Summands, system: Sequence[Halfspace], left: frozenset[int], whole: frozenset[int]
-    ) -> Summands:
-        """Return the integral of `integrand` over the variables `left`, where all half-spaces of `system` hold.
+    def closed(self, half: Halfspace) -> Halfspace:
+        return half.closure()
 
-        `whole` has the noises whose densities are not yet factors of `integrand`. Each is multiplied in before the
-        integral over the noise.
-        """
-        if not integrand:
-            return {}
-        if len(integrand) > self._limits.integrand:
-            raise LimitReached("integrand", f"an integrand has more than {self._limits.integrand} terms")
-        system = [h for h in dict.fromkeys(system) if h.coefficients or h.constant <= 0]
-        if not self._feasibility.has_interior(system):
-            return {}
-        free = left & whole - {v for h in system for v, _ in h.coefficients}
-        free = frozenset([v for v in free if self._has_mass_one(self._noises[v])])
-        left = left - {v for v in free if all(not s.powers[v] and not s.slopes[v] for s in integrand)}
-        if not left:
-            return integrand
-        users = Counter(v for h in system for v, _ in h.coefficients)
-        v = min(left, key=lambda v: (users[v], v))
-        if v not in whole:
-            return self._eliminated(v, integrand, self._feasibility.facets(system, v), left - {v}, whole)
-        total: Summands = {}
-        for piece, ends in self._pieces(v, integrand):
-            add_to(total, self.integral(piece, [*system, *ends], left, whole - {v}))
-        return total
+    def relaxed(self, half: Halfspace) -> Halfspace:
+        return half
 
-    @staticmethod
-    def _has_mass_one(noise: Noise) -> bool:
+    def density(self, v: int) -> Sequence[DensityPiece]:
+        noise = self.noises[v]
+        return noise.law.pieces(noise.rate)
+
+    def antiderivative(self, summands: Summands, v: int) -> Summands:
+        return antiderivative(summands, v)
+
+    def effort(self, v: int, system: Sequence[Halfspace]) -> tuple[int, ...]:
+        return sum(1 for h in system if h.coefficient(v)), v
+
+    def is_free(self, v: int) -> bool:
+        noise = self.noises[v]
         return noise.law.is_probability and noise.law.normalizer(noise.rate) == ONE_TERM
 
-    def _pieces(self, v: int, integrand: Summands) -> Iterator[tuple[Summands, list[Halfspace]]]:
-        """Yield (summands, half-spaces) for each piece of the density of noise `v`.
-
-        The summands are `integrand` times the density on this piece, and the half-spaces bound the noise to the piece.
-        """
-        noise = self._noises[v]
-        for piece in noise.law.pieces(noise.rate):
-            ends = []
-            if piece.lower is not None:
-                ends.append(Halfspace(((v, Fraction(1)),), -noise.mean - piece.lower))
-            if piece.upper is not None:
-                ends.append(Halfspace(((v, Fraction(-1)),), noise.mean + piece.upper))
-            product: Summands = {}
-            for c, power, slope in piece.terms:
-                factor = times_exponential(integrand, v, c, slope, -slope * noise.mean)
-                for _ in range(power):
-                    factor = times_affine(factor, {v: Fraction(1)}, -noise.mean, 1)
-                add_to(product, factor)
-            yield product, ends
-
-    def _eliminated(
-        self, v: int, integrand: Summands, facets: Sequence[Halfspace], left: frozenset[int], whole: frozenset[int]
-    ) -> Summands:
-        grown = antiderivative(integrand, v)
-        total: Summands = {}
-        for facet in facets:
-            here = facet.coefficient(v)
-            if not here:
-                continue
-            slopes, constant = facet.solved_for(v)
-            boundary = substituted(grown, v, slopes, constant, 1)
-            if here > 0:
-                boundary = {s: -c for s, c in boundary.items()}
-            shadow = [h.substituted(v, slopes, constant) for h in facets if h is not facet]
-            add_to(total, self.integral(boundary, shadow, left, whole))
-        return total
+    def cases(
+        self, v: int, summands: Summands, system: Sequence[Halfspace]
+    ) -> Iterator[tuple[Summands, list[Halfspace]]]:
+        yield summands, list(self.interiors.facets(system, v))
 
 
 # --- The measure of any linear event: which engine for which part -----------------------------------------------------

@@ -7,13 +7,20 @@ denominator.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from math import comb, factorial
-from typing import NamedTuple, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
 from dipc.algebra.exppoly import ExpPoly, Quotient
+from dipc.algebra.limits import LimitReached, Limits
+from dipc.linear.halfspace import Halfspace
+from dipc.linear.program import Interiors
+from dipc.measure.event import Noise
+from dipc.noise.law import DensityPiece
 
 _ZERO = Fraction(0)
 
@@ -64,6 +71,9 @@ def _merged(left: Poles, right: Poles) -> Poles:
 
 def add_to(total: Summands, more: Mapping[Summand, Fraction]) -> None:
     """Add `more` to `total` in place, and drop summands whose coefficients become 0."""
+    if not total:
+        total.update(more)  # without computing the hashes of summands again
+        return
     for summand, c in more.items():
         value = total.get(summand, _ZERO) + c
         if value:
@@ -209,3 +219,153 @@ def closed_form(summands: Summands) -> Quotient:
     for d, m in highest.items():
         denominator = denominator * factors[d] ** m
     return Quotient(numerator, denominator)
+
+
+# --- Elimination: integrals or sums over polyhedra, one variable after the other --------------------------------------
+#
+# Let F be an antiderivative of the summands in x_v. The integral over x_v on a polyhedron is the sum, over the
+# half-spaces that bound x_v, of ±F at the bound. Each term lives on the shadow of its half-space: the polyhedron with
+# x_v replaced by the bound, where this bound is the nearest one on its side. The pieces of a density are separate
+# polyhedra.
+
+
+class Elimination(ABC):
+    """The integral of products of powers and exponentials over a polyhedron of values of independent `noises`.
+
+    A subclass says whether the noises are real, or integers whose values are summed. `limits` bound the work.
+    """
+
+    #: 1 for real variables, which are multiples of eps, and 0 for integers.
+    power: ClassVar[int]
+    #: The words for what is integrated or summed, in a message.
+    what: ClassVar[str]
+
+    def __init__(self, noises: Sequence[Noise], limits: Limits) -> None:
+        self.noises = noises
+        self.limits = limits
+        self.interiors = Interiors(limits.cells)
+
+    @abstractmethod
+    def closed(self, half: Halfspace) -> Halfspace:
+        """Return a half-space with >= that takes the place of `half` among the values of the variables."""
+
+    @abstractmethod
+    def relaxed(self, half: Halfspace) -> Halfspace:
+        """Return a half-space that contains the same values of variables as `half`, and none on its boundary.
+
+        For real variables, the boundary does not matter.
+        """
+
+    @abstractmethod
+    def density(self, v: int) -> Sequence[DensityPiece]:
+        """Return the density of noise `v` around its mean, up to a factor, in pieces [lower, upper)."""
+
+    @abstractmethod
+    def antiderivative(self, summands: Summands, v: int) -> Summands:
+        """Return F whose difference at two bounds is the integral of `summands` over the variable `v` between them."""
+
+    @abstractmethod
+    def effort(self, v: int, system: Sequence[Halfspace]) -> tuple[int, ...]:
+        """Return a key by which the next variable `v` of `system` is chosen, the least first."""
+
+    def involved(self, v: int, system: Sequence[Halfspace]) -> frozenset[int]:
+        """Return the variables whose densities must be factors before `v` is eliminated from `system`."""
+        del system
+        return frozenset((v,))
+
+    def is_free(self, v: int) -> bool:
+        """True if the density of noise `v` has the integral 1."""
+        del v
+        return False
+
+    def cases(
+        self, v: int, summands: Summands, system: Sequence[Halfspace]
+    ) -> Iterator[tuple[Summands, list[Halfspace]]]:
+        """Yield summands and half-spaces that take the place of `summands` and `system` when `v` is eliminated."""
+        del v
+        yield summands, list(system)
+
+    def finished(self, summands: Summands, system: Sequence[Halfspace]) -> Summands:
+        """Return the result for `summands` when no variable is left to integrate over, but `system` must hold."""
+        del system
+        return summands
+
+    def integral(
+        self, summands: Summands, system: Sequence[Halfspace], left: frozenset[int], whole: frozenset[int]
+    ) -> Summands:
+        """Return the integral of `summands` over the variables `left`, where all half-spaces of `system` hold.
+
+        `whole` has the noises whose densities are not yet factors of `summands`. Each is multiplied in before the
+        integral over the noise. Raises LimitReached.
+        """
+        if not summands:
+            return {}
+        if len(summands) > self.limits.integrand:
+            raise LimitReached("integrand", f"{self.what} has more than {self.limits.integrand} terms")
+        if any(not h.coefficients and self.relaxed(h).constant <= 0 for h in system):
+            return {}
+        system = [h for h in dict.fromkeys(system) if h.coefficients]
+        if not self.interiors.has_interior([self.relaxed(h) for h in system]):
+            return {}
+        free = {v for v in left & whole - {v for h in system for v, _ in h.coefficients} if self.is_free(v)}
+        left = left - {v for v in free if all(not s.powers[v] and not s.slopes[v] for s in summands)}
+        if not left:
+            return self.finished(summands, system)
+        v = min(left, key=lambda v: self.effort(v, system))
+        total: Summands = {}
+        unsplit = self.involved(v, system) & whole
+        if unsplit:
+            w = min(unsplit)
+            for product, ends in self._pieces(w, summands):
+                add_to(total, self.integral(product, [*system, *ends], left, whole - {w}))
+            return total
+        for inside, cell in self.cases(v, summands, system):
+            add_to(total, self._eliminated(v, inside, cell, left - {v}, whole))
+        return total
+
+    def _pieces(self, v: int, summands: Summands) -> Iterator[tuple[Summands, list[Halfspace]]]:
+        """Yield (summands', half-spaces) for each piece of the density of noise `v`.
+
+        summands' is `summands` times the density on this piece, and the half-spaces bound the noise to the piece.
+        """
+        mean = self.noises[v].mean
+        for piece in self.density(v):
+            ends = []
+            if piece.lower is not None:
+                ends.append(self.closed(Halfspace(((v, Fraction(1)),), -mean - piece.lower)))
+            if piece.upper is not None:
+                ends.append(self.closed(Halfspace(((v, Fraction(-1)),), mean + piece.upper, strict=True)))
+            product: Summands = {}
+            for c, power, slope in piece.terms:
+                factor = times_exponential(summands, v, c, slope, -slope * mean)
+                for _ in range(power):
+                    factor = times_affine(factor, {v: Fraction(1)}, -mean, self.power)
+                add_to(product, factor)
+            yield product, ends
+
+    def _eliminated(
+        self, v: int, summands: Summands, system: Sequence[Halfspace], left: frozenset[int], whole: frozenset[int]
+    ) -> Summands:
+        grown = self.antiderivative(summands, v)
+        total: Summands = {}
+        for place, facet in enumerate(system):
+            here = facet.coefficient(v)
+            if not here:
+                continue
+            slopes, constant = facet.solved_for(v)
+            # A sum over integers starts at its lower bound, so F is taken one step before.
+            boundary = substituted(grown, v, slopes, constant - (not self.power and here > 0), self.power)
+            if here > 0:
+                boundary = {s: -c for s, c in boundary.items()}
+            shadow = []
+            for other_place, other in enumerate(system):
+                there = other.coefficient(v)
+                if other is not facet and there:
+                    # Of equal bounds the first counts.
+                    loses = other_place < place and there == here
+                    other = other.substituted(v, slopes, constant)
+                    other = self.closed(replace(other, strict=True) if loses else other)
+                if other is not facet:
+                    shadow.append(other)
+            add_to(total, self.integral(boundary, shadow, left, whole))
+        return total
