@@ -90,6 +90,21 @@ def parents_from(root: int, adjacent: Mapping[int, Iterable[int]] | Sequence[Ite
     return parents
 
 
+def spanning_forest(
+    nodes: Iterable[int], adjacent: Mapping[int, Iterable[int]] | Sequence[Iterable[int]]
+) -> dict[int, int | None]:
+    """Return the parent of each of `nodes` in trees that span the graph, each parent before its children.
+
+    The first node of each connected component is the root of a tree, with the parent None. `adjacent` has the neighbors
+    of each node.
+    """
+    parents: dict[int, int | None] = {}
+    for node in nodes:
+        if node not in parents:
+            parents |= parents_from(node, adjacent)
+    return parents
+
+
 class Dominators:
     """The dominators of the nodes of a growing graph: the nodes that every path from `first` to a node passes.
 

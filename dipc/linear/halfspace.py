@@ -101,6 +101,27 @@ def sorted_terms(coefficients: Mapping[int, Fraction]) -> Terms:
     return tuple(sorted([(key, c) for key, c in coefficients.items() if c]))
 
 
+def proportional_columns(
+    rows: Iterable[Iterable[tuple[int, Fraction]]], is_alone: Callable[[int], bool]
+) -> list[tuple[Terms, list[tuple[int, Fraction]]]]:
+    """Group the keys whose coefficients in `rows` are proportional; return (direction, members) for each group.
+
+    A row has pairs (key, coefficient). direction has a pair (index, c) for each row with keys of the group, and its
+    first c is 1. members has the pairs (key, factor), by increasing key. In a row of direction, the coefficient of the
+    key is factor·c. A key for which `is_alone` is true is a group of its own.
+    """
+    columns: dict[int, list[tuple[int, Fraction]]] = {}
+    for index, row in enumerate(rows):
+        for key, c in row:
+            columns.setdefault(key, []).append((index, c))
+    groups: dict[tuple[int | None, Terms], list[tuple[int, Fraction]]] = {}
+    for key, column in sorted(columns.items()):
+        first = column[0][1]
+        direction = tuple([(index, c / first) for index, c in column])
+        groups.setdefault((key if is_alone(key) else None, direction), []).append((key, first))
+    return [(direction, members) for (_, direction), members in groups.items()]
+
+
 def weighted_sum(system: Sequence[Halfspace], weights: Weights) -> Halfspace:
     """The inequality that is the sum of inequalities of `system`, each times its weight.
 

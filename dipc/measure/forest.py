@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import flint
 
 from dipc.algebra.exppoly import Closed
-from dipc.algebra.graph import parents_from
+from dipc.algebra.graph import parents_from, spanning_forest
 from dipc.algebra.limits import Limits, Meter, OutsideFragment
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.event import Event
@@ -192,25 +192,24 @@ def _scales(event: Event) -> list[Fraction]:
     For example, the constraint 2·X_0 - 3·X_1 >= c gives the factors 1 and 3/2. If constraints form a cycle, some of
     them may not bound a difference.
     """
-    links: list[list[tuple[int, Fraction]]] = [[] for _ in event.noises]
+    ratios: dict[tuple[int, int], Fraction] = {}
     for constraint in event.constraints:
         if len(constraint.coefficients) == 2:
             (i, c), (j, d) = constraint.coefficients
-            links[i].append((j, -d / c))
-            links[j].append((i, -c / d))
-    scales: dict[int, Fraction] = {}
-    for start in range(len(links)):
-        if start in scales:
-            continue
-        scales[start] = Fraction(1)
-        queue = deque([start])
-        while queue:
-            i = queue.popleft()
-            for j, ratio in links[i]:
-                if j not in scales:
-                    scales[j] = scales[i] * ratio
-                    queue.append(j)
-    return [scales[i] for i in range(len(links))]
+            ratios[i, j], ratios[j, i] = -d / c, -c / d
+    return scales(spanning_forest(range(len(event.noises)), neighbors(len(event.noises), ratios)), ratios)
+
+
+def scales(parents: Mapping[int, int | None], ratios: Mapping[tuple[int, int], Fraction]) -> list[Fraction]:
+    """Return a factor s_i for each node i of a forest, so that s_j = s_i·`ratios`[i, j] where i is the parent of j.
+
+    `parents` has the parents of the nodes 0, 1, …, each before its children; the factor of a root, with the parent
+    None, is 1.
+    """
+    result: dict[int, Fraction] = {}
+    for node, parent in parents.items():
+        result[node] = Fraction(1) if parent is None else result[parent] * ratios[parent, node]
+    return [result[i] for i in range(len(result))]
 
 
 def neighbors(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:

@@ -72,7 +72,7 @@ from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.algebra.numbers import to_fmpq
 from dipc.algebra.reals import ONE, Real
 from dipc.frozen import frozen
-from dipc.linear.halfspace import number_between
+from dipc.linear.halfspace import number_between, proportional_columns
 from dipc.measure.event import Event, Noise
 from dipc.measure.power_series import DISK, coefficients, precision
 from dipc.noise.law import Measure, Missing
@@ -925,30 +925,25 @@ def _merged(event: Event) -> tuple[list[Spread], _Rows]:
     value has the sign that the first of these noises has there, so a difference of two noises stays a difference of two
     values. The sign does not change the law of the value, because all laws are symmetric.
     """
-    columns: dict[int, list[tuple[int, Fraction]]] = {}
-    rows: list[tuple[dict[int, Fraction], Fraction]] = []
-    for position, item in enumerate(event.constraints):
-        d = item.constant + sum((c * event.noises[i].mean for i, c in item.coefficients), _ZERO)
-        rows.append(({}, d))
-        for i, c in item.coefficients:
-            columns.setdefault(i, []).append((position, c))
-    classes: dict[tuple[int | None, tuple[tuple[int, Fraction], ...]], Spread] = {}
-    signs: list[int] = []
-    for i, column in sorted(columns.items()):
-        noise, first = event.noises[i], column[0][1]
-        spread = _spread(noise, first)
-        # A sum of normal noises is normal; other noises stay alone.
-        key = None if isinstance(spread, Normal) else i, tuple((index, c / first) for index, c in column)
-        known = classes.get(key)
-        if known is None:
-            signs.append(1 if first > 0 else -1)
-        if isinstance(spread, Normal) and isinstance(known, Normal):
-            spread = Normal(spread.variance + known.variance)
-        classes[key] = spread
-    for (place, (_, direction)), sign in zip(enumerate(classes), signs, strict=True):
+    noises = event.noises
+    rows: list[tuple[dict[int, Fraction], Fraction]] = [
+        ({}, item.constant + sum((c * noises[i].mean for i, c in item.coefficients), _ZERO))
+        for item in event.constraints
+    ]
+    # A sum of normal noises is normal; other noises stay alone.
+    groups = proportional_columns(
+        [item.coefficients for item in event.constraints],
+        lambda i: noises[i].law.measure is not Measure.INTEGRALS,
+    )
+    laws: list[Spread] = []
+    for direction, members in groups:
+        spread, *others = [_spread(noises[i], factor) for i, factor in members]
+        if isinstance(spread, Normal):
+            spread = Normal(sum([each.variance for each in others if isinstance(each, Normal)], spread.variance))
         for position, c in direction:
-            rows[position][0][place] = sign * c
-    return list(classes.values()), _without_implied(rows)
+            rows[position][0][len(laws)] = c if members[0][1] > 0 else -c
+        laws.append(spread)
+    return laws, _without_implied(rows)
 
 
 def _without_implied(rows: Sequence[tuple[dict[int, Fraction], Fraction]]) -> _Rows:

@@ -612,7 +612,7 @@ class Piecewise(Generic[P]):
         return sum([piece.size() for piece in self.pieces])
 
     def _pairs(self, other: Piecewise[P]) -> tuple[tuple[int, ...], list[tuple[P, P]]]:
-        """Return (breaks, pairs): the breakpoints of both functions, and their two pieces in each interval between."""
+        """Return (breaks, pairs): the breakpoints of this function and of `other`, and both pieces in each interval."""
         breaks = sorted({*self.breaks, *other.breaks})
         here, there = iter(self.pieces), iter(other.pieces)
         pairs = [(next(here), next(there))]

@@ -14,12 +14,12 @@ from math import floor, lcm
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, simplest
-from dipc.algebra.graph import parents_from
+from dipc.algebra.graph import parents_from, spanning_forest
 from dipc.algebra.limits import Limits, Meter, OutsideFragment
 from dipc.frozen import LazyModule
-from dipc.linear.halfspace import Halfspace, tightened
+from dipc.linear.halfspace import Halfspace, proportional_columns, tightened
 from dipc.measure.event import Event, Noise
-from dipc.measure.forest import components
+from dipc.measure.forest import components, scales
 from dipc.measure.pieces import ONE_PIECE, Piece, Piecewise, Window, Windows, integral_of_product
 from dipc.measure.summands import Elimination, Summands, antiderivative, constant_one
 from dipc.noise.law import ONE_TERM, DensityPiece
@@ -132,16 +132,8 @@ def _multiplied(kernel: Kernel, factor: Fraction) -> Kernel:
 
 
 def _merged(noises: Sequence[Noise], rows: list[tuple[dict[int, Fraction], Fraction]]) -> ValueSystem:
-    columns: dict[int, list[tuple[int, Fraction]]] = {}
-    for position, (coefficients, _) in enumerate(rows):
-        for i, c in coefficients.items():
-            columns.setdefault(i, []).append((position, c))
-    classes: dict[tuple[tuple[int, Fraction], ...], list[tuple[int, Fraction]]] = {}
-    for i, column in sorted(columns.items()):
-        first = column[0][1]
-        classes.setdefault(tuple((index, c / first) for index, c in column), []).append((i, first))
     system = ValueSystem(rows=[({}, constant) for _, constant in rows])
-    for direction, members in classes.items():
+    for direction, members in proportional_columns([row.items() for row, _ in rows], lambda _: False):
         law = tuple(sorted([_kernel(noises[i], factor) for i, factor in members], key=str))
         mean = sum((noises[i].mean * factor for i, factor in members), Fraction(0))
         for position, c in direction:
@@ -328,24 +320,11 @@ class _Forest(Generic[_Function]):
         for i, v in enumerate(system.values):
             if v.parent is not None:
                 ratios[i, v.parent], ratios[v.parent, i] = v.ratio, 1 / v.ratio
-        scales: dict[int, Fraction] = {}
-        trees = 0
-        for start in range(self.count):
-            if start in scales:
-                continue
-            trees += 1
-            scales[start] = Fraction(1)
-            stack = [start]
-            while stack:
-                i = stack.pop()
-                for j in self.adjacent[i]:
-                    if j not in scales:
-                        # Z_i - Z_j = s_i·X_i - s_j·X_j must be proportional to X_i - ratio·X_j.
-                        scales[j] = scales[i] * ratios[i, j]
-                        stack.append(j)
-        if edges != self.count - trees:
+        # Z_i - Z_j = s_i·X_i - s_j·X_j must be proportional to X_i - ratio·X_j.
+        parents = spanning_forest(range(self.count), self.adjacent)
+        if edges != self.count - list(parents.values()).count(None):
             raise OutsideFragment("the comparisons of values form a cycle")
-        return [scales[i] for i in range(self.count)]
+        return scales(parents, ratios)
 
     def _find_centers(self) -> list[int]:
         """Return, for each value, an integer near its likely outcomes, to be subtracted from the value and its bounds.

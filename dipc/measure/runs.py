@@ -21,6 +21,7 @@ from math import gcd, lcm
 from typing import Generic, TypeVar
 
 from dipc.algebra.exppoly import Closed, ExpPoly, total
+from dipc.algebra.graph import spanning_forest
 from dipc.algebra.limits import Limits, Meter, OutsideFragment
 from dipc.measure.event import Event, RunGraph, RunStep
 from dipc.measure.forest import ORIGIN, EventShape, event_shape
@@ -53,7 +54,7 @@ def require_measured(graph: RunGraph) -> None:
         rows = [row for number in step.conditions if (row := shape.rows[number]) is not None]
         pairs = dict.fromkeys(pair for i, j, _ in rows if ORIGIN not in (i, j) for pair in ((i, j), (j, i)))
         noises = [graph.live[step.goal], graph.live[step.source], *(noise for pair in pairs for noise in pair)]
-        _ordered(list(dict.fromkeys(noise for noise in noises if noise is not None)), list(pairs))
+        _parents(list(dict.fromkeys(noise for noise in noises if noise is not None)), list(pairs))
 
 
 #: The future of a node without the name of its live noise. Nodes with equal futures have equal functions F.
@@ -172,9 +173,9 @@ class _Passing(Generic[_Function]):
         source, goal = self._live[step.source], self._live[step.goal]
         live: list[int] = [noise for noise in (source, goal) if noise is not None]
         noises = dict.fromkeys([*live, *(noise for pair in links for noise in pair if noise != ORIGIN)])
-        order, above = _ordered(list(noises), [pair for pair in links if ORIGIN not in pair])
-        factors: dict[int, list[_Function]] = {noise: [] for noise in order}
-        for noise in reversed(order):
+        parents = _parents(list(noises), [pair for pair in links if ORIGIN not in pair])
+        factors: dict[int, list[_Function]] = {noise: [] for noise in parents}
+        for noise, parent in reversed(parents.items()):
             if noise == goal:
                 factors[noise].append(self._functions[names[step.goal]])
             if noise != source:
@@ -183,7 +184,6 @@ class _Passing(Generic[_Function]):
             for factor in factors[noise][1:]:
                 product = product.times(factor, self._meter)
             product = product.restricted(*links.get((noise, ORIGIN), (None, None)))
-            parent = above[noise]
             if parent is None:
                 return product
             # A factor that is independent of the other noises becomes a constant function.
@@ -215,8 +215,8 @@ class _Passing(Generic[_Function]):
         return links
 
 
-def _ordered(noises: Sequence[int], ties: Sequence[tuple[int, int]]) -> tuple[list[int], Mapping[int, int | None]]:
-    """Return (order, parents): `noises` with each parent before its children, and the parent of each noise.
+def _parents(noises: Sequence[int], ties: Sequence[tuple[int, int]]) -> dict[int, int | None]:
+    """Return the parent of each of `noises`, each parent before its children.
 
     `ties` has the pairs of noises that are compared, each in both orders. The parent of a noise is one that it is
     compared with. If no earlier noise is compared with it, its parent is the first noise, whose own parent is None.
@@ -225,21 +225,8 @@ def _ordered(noises: Sequence[int], ties: Sequence[tuple[int, int]]) -> tuple[li
     adjacent: dict[int, list[int]] = {noise: [] for noise in noises}
     for i, j in ties:
         adjacent[i].append(j)
-    above: dict[int, int | None] = {}
-    order: list[int] = []
-    trees = 0
-    for first in noises:
-        if first not in above:
-            trees += 1
-            above[first] = noises[0] if order else None
-            pending = [first]
-            while pending:
-                noise = pending.pop()
-                order.append(noise)
-                for other in adjacent[noise]:
-                    if other not in above:
-                        above[other] = noise
-                        pending.append(other)
-    if len(ties) != 2 * (len(noises) - trees):
+    parents = spanning_forest(noises, adjacent)
+    roots = [noise for noise, parent in parents.items() if parent is None]
+    if len(ties) != 2 * (len(noises) - len(roots)):
         raise OutsideFragment("the comparisons of noises in one step of a run form a cycle")
-    return order, above
+    return parents | dict.fromkeys(roots[1:], noises[0])

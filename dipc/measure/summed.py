@@ -49,7 +49,7 @@ from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.algebra.numbers import to_fmpq
 from dipc.algebra.reals import Real
 from dipc.frozen import frozen
-from dipc.linear.halfspace import Halfspace
+from dipc.linear.halfspace import Halfspace, proportional_columns
 from dipc.measure.event import Event, Noise
 from dipc.measure.normal import blurred
 from dipc.measure.power_series import coefficients, precision
@@ -310,27 +310,21 @@ def _sums(event: Event, *, united: bool) -> tuple[list[_Sum], list[_Row]]:
     All multiples and coefficients are integers. If `united`, noises whose coefficients are proportional in all
     constraints form one sum; otherwise each sum has one noise.
     """
-    columns: dict[int, list[tuple[int, int]]] = {}
     constants: list[int] = []
-    for row, item in enumerate(event.constraints):
+    scaled: list[list[tuple[int, Fraction]]] = []
+    for item in event.constraints:
         scale = lcm(*(c.denominator for _, c in item.coefficients))
         # With N = mean + k the half-space is c·k + d >= 0, or > 0.
         d = scale * (item.constant + sum((c * event.noises[i].mean for i, c in item.coefficients), Fraction(0)))
         constants.append(ceil(d) - 1 if item.strict else floor(d))
-        for i, c in item.coefficients:
-            columns.setdefault(i, []).append((row, int(c * scale)))
-    alike: dict[tuple[int | None, tuple[tuple[int, Fraction], ...]], list[tuple[int, int]]] = {}
-    for i, column in sorted(columns.items()):
-        first = column[0][1]
-        key = None if united else i, tuple((row, Fraction(c, first)) for row, c in column)
-        alike.setdefault(key, []).append((i, first))
+        scaled.append([(i, c * scale) for i, c in item.coefficients])
     sums: list[_Sum] = []
     rows: list[_Row] = [({}, d) for d in constants]
-    for (_, direction), members in alike.items():
-        unit = gcd(*(c for _, c in members))
+    for direction, members in proportional_columns(scaled, lambda _: not united):
+        unit = gcd(*(int(c) for _, c in members))
         for row, ratio in direction:
             rows[row][0][len(sums)] = int(ratio * unit)
-        sums.append(tuple((i, c // unit) for i, c in members))
+        sums.append(tuple((i, int(c) // unit) for i, c in members))
     return sums, rows
 
 
