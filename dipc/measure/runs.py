@@ -229,4 +229,4 @@ def _parents(noises: Sequence[int], ties: Sequence[tuple[int, int]]) -> dict[int
     roots = [noise for noise, parent in parents.items() if parent is None]
     if len(ties) != 2 * (len(noises) - len(roots)):
         raise OutsideFragment("the comparisons of noises in one step of a run form a cycle")
-    return parents | dict.fromkeys(roots[1:], noises[0])
+    return parents | dict.fromkeys(roots[1:], next(iter(roots), None))
