@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+_LAUNCHER = Path(__file__).with_name("launch.py")
 
 #: One row of Sparse takes these shapes; a goal is met when the slowest meets it.
 SHAPES: dict[str, Callable[[int], list[int]]] = {
@@ -67,16 +67,12 @@ def spawn(command: Sequence[str], stdout: Path | None = None, patience: int | No
 
     Its output is written to the file `stdout`, or left out if that is None.
     """
-    with (stdout or Path(os.devnull)).open("w", encoding="utf-8") as stream:
-        start = time.perf_counter()
-        process = subprocess.Popen(command, stdout=stream, stderr=subprocess.DEVNULL, env=with_byte_code())
-        if patience is not None and sys.platform == "linux":
-            resource.prlimit(process.pid, resource.RLIMIT_CPU, (patience, resource.RLIM_INFINITY))
-        _, status, usage = os.wait4(process.pid, 0)
-        wall = time.perf_counter() - start
-        # The child is reaped above; without this Popen would warn that it is still running.
-        process.returncode = os.waitstatus_to_exitcode(status)
-    return process.returncode, Usage(usage.ru_utime + usage.ru_stime, wall, peak_megabytes(usage.ru_maxrss))
+    launcher = [sys.executable, "-S", str(_LAUNCHER), str(stdout or os.devnull), str(patience or 0)]
+    printed = subprocess.run(
+        [*launcher, *command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=with_byte_code(), check=True
+    )
+    code, cpu, wall, ru_maxrss = printed.stdout.split()
+    return int(code), Usage(float(cpu), float(wall), peak_megabytes(int(ru_maxrss)))
 
 
 def dipc_command() -> list[str]:
