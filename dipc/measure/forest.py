@@ -619,11 +619,14 @@ def _factors(
 
 
 def _product(factors: list[tuple[_Function, int]], meter: Meter) -> _Function:
-    total: _Function | None = None
-    for factor, count in factors:
-        power = factor.to_power(count, meter)
-        total = power if total is None else total.times(power, meter)
-    assert total is not None, "the product has factors"
+    return product_of([factor.to_power(count, meter) for factor, count in factors], meter)
+
+
+def product_of(factors: Sequence[_Function], meter: Meter) -> _Function:
+    """Return the product of `factors`, at least one, in their order; `meter` raises LimitReached."""
+    total: _Function = factors[0]
+    for factor in factors[1:]:
+        total = total.times(factor, meter)
     return total
 
 

@@ -19,7 +19,7 @@ from dipc.algebra.limits import Limits, Meter, OutsideFragment
 from dipc.frozen import LazyModule
 from dipc.linear.halfspace import Halfspace, proportional_columns, tightened
 from dipc.measure.event import Event, Noise
-from dipc.measure.forest import components, scales
+from dipc.measure.forest import components, product_of, scales
 from dipc.measure.pieces import ONE_PIECE, Piece, Piecewise, Window, Windows, integral_of_product
 from dipc.measure.summands import Elimination, Summands, antiderivative, constant_one
 from dipc.noise.law import ONE_TERM, DensityPiece
@@ -250,7 +250,7 @@ def lattice_tree_measure(event: Event, limit: Limits) -> Quotient:
     tree = _Forest(lattice.LatticePiecewise, value_system(Event(event.noises, rows)), limit)
     total = Quotient.convert(1)
     for factors in tree.weights():
-        total = total * tree.product(factors).integral(tree.meter)
+        total = total * product_of(factors, tree.meter).integral(tree.meter)
     return total.scaled(tree.stretch)
 
 
@@ -374,12 +374,6 @@ class _Forest(Generic[_Function]):
             if root not in seen:
                 yield sorted(self._factors(root, seen), key=lambda function: function.size())
 
-    def product(self, factors: Sequence[_Function]) -> _Function:
-        product: _Function = factors[0]
-        for factor in factors[1:]:
-            product = product.times(factor, self.meter)
-        return product
-
     def _factors(self, root: int, seen: set[int]) -> list[_Function]:
         """Return the functions of the value `root` whose product is the integrand over it, and add its tree to `seen`.
 
@@ -402,7 +396,7 @@ class _Forest(Generic[_Function]):
             factors = [factor.restricted(low, high) for factor in factors]
             if parent is None:
                 return factors
-            messages.setdefault(parent, []).append(self._message(i, parent, self.product(factors)))
+            messages.setdefault(parent, []).append(self._message(i, parent, product_of(factors, self.meter)))
         raise AssertionError("a tree has a root")
 
     def _message(self, i: int, parent: int, weight: _Function) -> _Function:

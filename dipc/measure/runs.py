@@ -24,7 +24,7 @@ from dipc.algebra.exppoly import Closed, ExpPoly, total
 from dipc.algebra.graph import spanning_forest
 from dipc.algebra.limits import Limits, Meter, OutsideFragment
 from dipc.measure.event import Event, RunGraph, RunStep
-from dipc.measure.forest import ORIGIN, EventShape, event_shape
+from dipc.measure.forest import ORIGIN, EventShape, event_shape, product_of
 from dipc.measure.lattice import LatticePiecewise
 from dipc.measure.pieces import ONE_PIECE, Piece, Piecewise
 
@@ -180,9 +180,7 @@ class _Passing(Generic[_Function]):
                 factors[noise].append(self._functions[names[step.goal]])
             if noise != source:
                 factors[noise].append(self._kind.laplace(self._rates[noise], self._means[noise]))
-            product = factors[noise][0] if factors[noise] else self._kind.constant(ONE_PIECE)
-            for factor in factors[noise][1:]:
-                product = product.times(factor, self._meter)
+            product = product_of(factors[noise] or [self._kind.constant(ONE_PIECE)], self._meter)
             product = product.restricted(*links.get((noise, ORIGIN), (None, None)))
             if parent is None:
                 return product
