@@ -24,7 +24,7 @@ from dipc.noise.lazy import RandomBits
 from dipc.noise.truncated_laplace import TruncatedLaplace
 from dipc.noise.uniform import Uniform
 from dipc.simulation.draws import sampler
-from dipc.verifier import bounded
+from dipc.verifier import noise as checked
 from tests.strategies.bounded import bounded_laws, by_quadrature, density, halves, mixed_events, rates
 from tests.strategies.events import halfspace
 
@@ -215,7 +215,7 @@ def test_draws_have_the_law(law: Law, rate: Fraction, eps: Fraction) -> None:
         while draw.length < 20:
             draw.refine(bits)
         exact.append(draw.sign * (draw.whole + 0.5) / 2**draw.length / float(scale))
-    family = bounded.Bounded(law.least, law.greatest, law.keyword == "TLap")
+    family = checked.Bounded(law.least, law.greatest, law.keyword == "TLap")
     floats = sampler(family, rate, eps)(np.random.default_rng(7), 6000)
     for drawn in (exact, floats):
         counts, _ = np.histogram(drawn, bins=[ends[0] - 1e-6, *ends[1:4], ends[4] + 1e-6])
