@@ -218,7 +218,6 @@ def test_rows_of_many_runs(text: str, seed: int) -> None:
     for few in (10**9, 0):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(exits, "FEW_RUNS", few)
-            patch.setattr(exits.ManyRuns, "brief", lambda self, limits: None)
             # No run is united.
             patch.setattr(exits.ManyRuns, "few", lambda self, wanted, limits: None if self.are_many(wanted) else limits)
             program = dipc.load(text)
