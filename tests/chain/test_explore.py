@@ -8,6 +8,7 @@ from itertools import product
 import networkx as nx
 import pytest
 
+import dipc
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.explore import explore
 from dipc.chain.flow import analyze
@@ -202,6 +203,19 @@ def test_a_running_maximum_has_as_many_exits_as_candidates(m, draw):
 
 def test_the_value_of_a_running_maximum_is_united_too():
     assert len(explore(running_maximum(5, output_value=True), {}).exits) == 5
+
+
+@pytest.mark.parametrize("m", [3, 6, 9])
+def test_a_maximum_of_multiples_has_as_many_exits_as_candidates(m):
+    """The comparisons are of multiples of two noises, and not of their difference."""
+    program = dipc.load(
+        f"program p; output out : {{1..{m}}} = 1; var r[1..{m}], best : real;\n"
+        f"for i in 1..{m} do r[i] <- Lap(eps) end; best <- r[1];\n"
+        f"for i in 2..{m} do if i*r[i] > best then best <- i*r[i]; out <- i end end"
+    )
+    chain = explore(program.core, {})
+    assert sorted(exit_state.outputs[program.core.outputs[0]] for exit_state in chain.exits) == list(range(1, m + 1))
+    assert len(chain.states) <= 5 * m * m
 
 
 def test_paths_whose_union_is_no_conjunction_stay_apart():
