@@ -124,7 +124,6 @@ class EventTemplate:
     measures of the events of `components`, times the weight of the choices that lead to the exit; otherwise it is 0.
 
     - `keys` are all keys on which the event depends, increasing.
-    - `possible` is False if an output that must be near its right value was never assigned.
     - `guards` are the conditions on the inputs under which runs reach the exit.
     - `points` are forms of the keys that have to be at least 0: outputs without noise are within gamma.
     - `in_balls` says that an output with continuous noise has to be within gamma on both sides, which has probability 0
@@ -132,7 +131,6 @@ class EventTemplate:
     """
 
     keys: tuple[int, ...]
-    possible: bool
     guards: tuple[Constraint, ...]
     points: tuple[Affine, ...]
     in_balls: bool
@@ -144,7 +142,7 @@ class EventTemplate:
         If not, the event has probability 0. The conditions are: every guard holds, every output without noise is within
         gamma, and gamma is not 0 if the event is `in_balls`.
         """
-        if not self.possible or (self.in_balls and values[GAMMA] <= 0):
+        if self.in_balls and values[GAMMA] <= 0:
             return False
         for guard in self.guards:
             if not guard.holds_at(values):
@@ -171,10 +169,10 @@ def template(
 ) -> EventTemplate:
     """Return the event that a run of `program` ends in `exit_state` with the outputs `near` within gamma.
 
-    `near` are slots of real and int outputs; an output that was never assigned is not near its right value. Each of
-    `intervals` is one more independent noise, with the interval in which it must lie.
+    `near` are slots of real and int outputs, which must have values in `exit_state`. Each of `intervals` is one more
+    independent noise, with the interval in which it must lie.
     """
-    possible, in_balls = True, False
+    in_balls = False
     points: list[Affine] = []
     signs = sides_of_outputs(program)
     guards = irredundant(exit_state.guards.items)
@@ -183,10 +181,7 @@ def template(
     bounds = [item.form for item in constraints]
     for slot in sorted(near):
         value = exit_state.outputs[slot]
-        if value is None:
-            possible = False
-            continue
-        assert isinstance(value, Affine), "only real and int outputs are compared with gamma"
+        assert isinstance(value, Affine), "only assigned real and int outputs are compared with gamma"
         off = value - Affine.input(slot)
         sides = [
             combination(((Fraction(sign), off), (Fraction(1), Affine.input(GAMMA))), Fraction(0)) for sign in signs
@@ -201,4 +196,4 @@ def template(
     independent += tuple([_interval(-1 - number, each) for number, each in enumerate(intervals) if each.is_bounded])
     keys = {key for component in independent for key in component.keys}
     keys.update(key for form in (*[guard.form for guard in guards], *points) for key, _ in form.inputs)
-    return EventTemplate(tuple(sorted(keys)), possible, guards, tuple(points), in_balls, independent)
+    return EventTemplate(tuple(sorted(keys)), guards, tuple(points), in_balls, independent)

@@ -120,8 +120,9 @@ class Exits:
 
     def _exits(self, states: Iterable[ExitState], near: Collection[int]) -> Iterator[Exit]:
         for state in states:
-            event = template(self.program, state, near, self.intervals.get(state.node, ()))
-            if event.possible:
+            # An output that was never assigned is not near its right value.
+            if all(state.outputs[slot] is not None for slot in near):
+                event = template(self.program, state, near, self.intervals.get(state.node, ()))
                 yield Exit(state, event, self.weights.get(state.node))
 
 

@@ -408,7 +408,7 @@ class RowFamilies:
         by column, and `rows` are indices into each column.
         """
         event = each.event
-        if not event.possible or (event.in_balls and radius <= 0):
+        if event.in_balls and radius <= 0:
             return False
         result: list[bool] | None = None
         for guard in event.guards:

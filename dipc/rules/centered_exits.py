@@ -315,7 +315,7 @@ class _RunExits:
         if every is None:
             return None
         ends = map(self._exit, every)
-        return tuple([_centered(each, {}) for each in ends if each.event.possible])
+        return tuple([_centered(each, {}) for each in ends])
 
     def _is_bounded(self, item: Constraint, guards: Mapping[int, list[Constraint]]) -> bool:
         slack = centered(item.form, self._means)
