@@ -31,7 +31,7 @@ from dipc.measure.measure import (
 )
 from dipc.measure.power_series import DISK, coefficients, precision
 from dipc.questions.privacy.adjacency import Pairs
-from dipc.questions.privacy.laws import Excess, LeastDelta, Subject, TableLaws
+from dipc.questions.privacy.laws import LeastDelta, Subject, TableLaws
 from dipc.questions.privacy.loss import IMPOSSIBLE, WITHOUT_FORM, LawTable, Loss, Moment
 from dipc.questions.privacy.outcome import (
     Answer,
@@ -99,10 +99,63 @@ class EnclosedLaws(TableLaws):
         return None, (low, high)
 
     def supremum(self, claim: PrivacyClaim, digits: int) -> LeastDelta:
-        if not self._are_constant:
-            value, eps, needed = supremum(self, claim, digits)
-            known = True if value[0] == value[1] else None
-            return self._enclosed_delta(claim, outward(*value, digits), known, (eps, eps), self.outputs_of(needed))
+        """Return bounds of the least delta on the intervals of `claim`, and an eps at which it is at least the lower.
+
+        To lower the upper bound, the interval with the greatest upper bound of all pairs is halved, again and again.
+        The search ends when this bound is little more than a delta found at some eps. The bounds have `digits` digits.
+        Raises Undecided.
+        """
+        if self._are_constant:
+            return self._supremum_of_constants(claim, digits)
+        places = samples(claim.intervals)
+        places += [end for i in claim.intervals for end in (i.lower, i.upper) if end is not None and end in i]
+        tried = [(self.greatest(claim.budget, eps, digits), eps) for eps in dict.fromkeys(places)]
+        best, place = max(tried, key=lambda each: each[0].value[0])
+
+        def result(high: Fraction) -> LeastDelta:
+            low, where = best.value[0], self.outputs_of(best)
+            known = True if low == high else None
+            return self._enclosed_delta(claim, outward(low, high, digits), known, (place, place), where)
+
+        if all(interval.is_point for interval in claim.intervals):
+            return result(max(needed.value[1] for needed, _ in tried))
+        if any(interval.upper is None for interval in claim.intervals):
+            return result(_ONE)
+        heap: list[tuple[Fraction, tuple[int, int], Ends]] = []
+
+        def push(pair: tuple[int, int], cell: Ends) -> None:
+            functions = self.polynomials(pair, claim.budget, cell)
+            with precision(_BITS, _LENGTH):
+                most = _at_most(functions, (flint.arb_poly([0]), flint.arb(0)))
+                heappush(heap, (-dyadic(most), pair, cell))
+
+        enough = max(best.value[0], _NOTHING)
+        for interval in claim.intervals:
+            assert interval.upper is not None
+            for pair in self.different:
+                lower = interval.lower
+                if not lower:
+                    # For eps next to 0 a smaller delta is needed than elsewhere.
+                    most = ClosedForm(self.near_zero(pair))
+                    lower = next((end for end in _TO_ZERO if most.enclosure(end)[1] <= enough), _ZERO)
+                    if not lower:
+                        return result(_ONE)
+                for cell in _cells(lower, max(lower, interval.upper)):
+                    push(pair, cell)
+        for _ in range(_MOST_STEPS):
+            if not heap or heap[0][0] >= -max(best.value[0] * _NEAR, _NOTHING):
+                break
+            _, pair, (left, right) = heappop(heap)
+            middle = (left + right) / 2
+            there = self.needed(pair, claim.budget, middle, 4 * digits)
+            if there.value[0] > best.value[0]:
+                best, place = there, middle
+            for half in ((left, middle), (middle, right)):
+                push(pair, half)
+        skipped = enough if any(not interval.lower for interval in claim.intervals) else _ZERO
+        return result(min(_ONE, max(-heap[0][0] if heap else _ZERO, best.value[1], skipped)))
+
+    def _supremum_of_constants(self, claim: PrivacyClaim, digits: int) -> LeastDelta:
         lowest = min(claim.intervals, key=lambda interval: (interval.lower, not interval.lower_closed))
         at_zero = not claim.budget or not lowest.lower
         needed = self.greatest(_ZERO if at_zero else claim.budget, lowest.lower or _ONE, digits)
@@ -514,60 +567,6 @@ def _range(polynomial: flint.arb_poly) -> tuple[flint.arb, flint.arb]:
     first, *others = polynomial.coeffs() or [flint.arb(0)]
     spread = sum((abs(c) for c in others), flint.arb(0)).upper()
     return first.lower() - spread, first.upper() + spread
-
-
-def supremum(laws: EnclosedLaws, claim: PrivacyClaim, digits: int) -> tuple[Ends, Fraction, Excess[Ends]]:
-    """Return (enclosure of the supremum of the least delta, an eps, the outputs that need delta at this eps).
-
-    The least delta is that of `laws` for the budget of `claim` on its intervals. Delta at this eps is at least the
-    lower end of the enclosure, which has `digits` digits. To lower the upper end, the interval with the greatest upper
-    bound of all pairs is halved, again and again. The search ends when this upper bound is little more than a delta
-    found at some eps. Raises Undecided.
-    """
-    places = samples(claim.intervals)
-    places += [end for i in claim.intervals for end in (i.lower, i.upper) if end is not None and end in i]
-    tried = [(laws.greatest(claim.budget, eps, digits), eps) for eps in dict.fromkeys(places)]
-    best, place = max(tried, key=lambda each: each[0].value[0])
-    ends = [end for needed, eps in tried for end in needed.value if eps == place]
-    if all(interval.is_point for interval in claim.intervals):
-        return (min(ends), max(ends)), place, best
-    if any(interval.upper is None for interval in claim.intervals):
-        return (best.value[0], _ONE), place, best
-    heap: list[tuple[Fraction, tuple[int, int], Ends]] = []
-
-    def push(pair: tuple[int, int], cell: Ends) -> None:
-        functions = laws.polynomials(pair, claim.budget, cell)
-        with precision(_BITS, _LENGTH):
-            most = _at_most(functions, (flint.arb_poly([0]), flint.arb(0)))
-            heappush(heap, (-dyadic(most), pair, cell))
-
-    enough = max(best.value[0], _NOTHING)
-    for interval in claim.intervals:
-        assert interval.upper is not None
-        for pair in laws.different:
-            lower = interval.lower
-            if not lower:
-                # For eps next to 0 a smaller delta is needed than elsewhere.
-                most = laws.near_zero(pair)
-                fits = (end for end in _TO_ZERO if ClosedForm(most).enclosure(end)[1] <= enough)
-                lower = next(fits, _ZERO)
-                if not lower:
-                    return (best.value[0], _ONE), place, best
-            for cell in _cells(lower, max(lower, interval.upper)):
-                push(pair, cell)
-    for _ in range(_MOST_STEPS):
-        if not heap or heap[0][0] >= -max(best.value[0] * _NEAR, _NOTHING):
-            break
-        _, pair, (left, right) = heappop(heap)
-        middle = (left + right) / 2
-        there = laws.needed(pair, claim.budget, middle, 4 * digits)
-        if there.value[0] > best.value[0]:
-            best, place = there, middle
-        for half in ((left, middle), (middle, right)):
-            push(pair, half)
-    skipped = enough if any(not interval.lower for interval in claim.intervals) else _ZERO
-    highest = max(-heap[0][0] if heap else _ZERO, best.value[1], skipped)
-    return (best.value[0], min(highest, _ONE)), place, best
 
 
 #: The greatest number of halvings for a supremum, and the ratio of its bound to a delta found at which the search ends.
