@@ -115,13 +115,10 @@ class PrivacyClaim:
     @property
     def budget_text(self) -> str:
         """The budget as text, for example `3*eps/4`, or `eps + log(2)`."""
-        if self.ratio != 1:
-            return (
-                f"{ClosedForm(multiple_of_eps(self.budget))} + log({self.ratio})"
-                if self.budget
-                else (f"log({self.ratio})")
-            )
-        return str(ClosedForm(multiple_of_eps(self.budget)))
+        multiple = str(ClosedForm(multiple_of_eps(self.budget)))
+        if self.ratio == 1:
+            return multiple
+        return f"{multiple} + log({self.ratio})" if self.budget else f"log({self.ratio})"
 
     @property
     def delta_text(self) -> str:
@@ -231,19 +228,13 @@ def _read_delta(
     text = "0" if delta is None else expression_text(delta, "delta")
     expression = ClaimExpression.parse("delta", text, "<--delta>")
     one_eps = the_one_eps(intervals)
-    if one_eps is not None:
-        exact = transcendental.with_powers_of_eps(expression, constants, one_eps)
-        if exact.tree != expression.tree and not is_transcendental(exact.tree):
-            value = exact.value(constants, intervals)
-            if not isinstance(value, Parametric):
-                return _in_pieces(factor, exact, PiecewiseForm(value), intervals)
-            form = _delta(exact, constants, intervals)
-            return PrivacyClaim(factor, form, intervals, (text.strip(), form))
-    if not is_transcendental(expression.tree):
-        value = expression.value(constants, intervals)
+    exact = expression if one_eps is None else transcendental.with_powers_of_eps(expression, constants, one_eps)
+    if not is_transcendental(exact.tree):
+        value = exact.value(constants, intervals)
         if not isinstance(value, Parametric):
-            return _in_pieces(factor, expression, PiecewiseForm(value), intervals)
-        return PrivacyClaim(factor, _delta(expression, constants, intervals), intervals)
+            return _in_pieces(factor, exact, PiecewiseForm(value), intervals)
+        form = _delta(exact, constants, intervals)
+        return PrivacyClaim(factor, form, intervals, None if exact.tree == expression.tree else (text.strip(), form))
     ends = transcendental.enclosed_expression(expression, constants, one_eps)
     low, high = (_delta(end, constants, intervals) for end in ends)
     return PrivacyClaim(factor, low, intervals, None if low == high else (text.strip(), high))
