@@ -58,7 +58,7 @@ def certify_inputs(question: EveryInput | AllNumbers, evidence: Evidence, tool: 
     """
     if isinstance(question, AllNumbers) and question.program.core.requires is not None:
         raise Uncertified("the checker does not follow `requires` for every number of queries")
-    document = _Writer(question, evidence.engine).document(evidence.results, tool)
+    document = _ClassWriter(question, evidence.engine).document(evidence.results, tool)
     if "clipped" in document and depends_on_distances(document["claim"]):
         raise Uncertified("the checker does not follow a claim about clipped inputs whose beta or gamma mentions alpha")
     if "clipped" in document and not _has_ranges(document):
@@ -76,7 +76,7 @@ def _has_ranges(document: dict[str, Any]) -> bool:
     return bool(own == document["clipped"])
 
 
-class _Writer:
+class _ClassWriter:
     def __init__(self, source: EveryInput | AllNumbers, decider: Engine | None) -> None:
         self._source = source
         self._program = source.program

@@ -267,7 +267,7 @@ def _refuting(question: PrivacyQuestion, report: PrivacyReport) -> Pairs:
 T = TypeVar("T")
 
 
-class _Writer(Generic[T]):
+class _PairWriter(Generic[T]):
     """A writer of certificates about pairs of inputs, with probabilities of the type T."""
 
     def __init__(self, question: PrivacyQuestion, report: PrivacyReport) -> None:
@@ -430,7 +430,7 @@ class _Writer(Generic[T]):
         raise NotImplementedError
 
 
-class _OfClosedForms(_Writer[Closed]):
+class _OfClosedForms(_PairWriter[Closed]):
     def of_an_event(self, counterexample: PrivacyCounterexample, tool: str) -> dict[str, Any]:
         """Return the certificate of `counterexample`, a refutation by one event, still without its digest.
 
@@ -484,7 +484,7 @@ class _OfClosedForms(_Writer[Closed]):
         return self._obligations.obligation(ClosedForm(most), ClosedForm(1 - likely), intervals, decision)
 
 
-class _OfStars(_Writer[Probability]):
+class _OfStars(_PairWriter[Probability]):
     """The writer for probabilities over normal noises, which the checker reads as sums of products.
 
     Obligations that the checker cannot prove are written without a proof.

@@ -79,7 +79,7 @@ def certify(report: Report, tool: str = "dipc") -> str:
         document = with_answers(writer.document(report.evidence.results, report.verdict, tool))
         return sealed(_with_product(document, report.evidence.product))
     if isinstance(question, TableRows):
-        return seal(_Writer(question, report.evidence).encoded_fields(report.verdict, tool))
+        return seal(_RowWriter(question, report.evidence).encoded_fields(report.verdict, tool))
     if any(row.count is not None for row in report.rows):
         raise Uncertified(
             "there are too many classes of inputs to list, and the checker does not follow a class that represents "
@@ -89,7 +89,7 @@ def certify(report: Report, tool: str = "dipc") -> str:
 
 
 @dataclass(slots=True)
-class _Writer:
+class _RowWriter:
     question: TableRows
     evidence: Evidence
     functions: FunctionData = field(default_factory=FunctionData)

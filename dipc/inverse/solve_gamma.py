@@ -71,7 +71,7 @@ def solve_gamma(question: Question, claim: Claim, digits: int) -> GammaSolution:
     _refuse_dependence(question, claim)
     if question.table is None:
         return solve_gamma_everywhere(question, digits)
-    search = _Search(question, question.table, claim, digits)
+    search = _GammaSearch(question, question.table, claim, digits)
     try:
         return search.solve()
     except Undecided as undecided:
@@ -95,7 +95,7 @@ def _refuse_dependence(question: Question, claim: Claim) -> None:
 _Claimed = tuple[Row, BetaForm]
 
 
-class _Search:
+class _GammaSearch:
     """A search for the least gamma with which the claim holds at all rows of a table.
 
     A row is dropped once another row is known to need a larger gamma.
@@ -443,7 +443,7 @@ def _failing_input(question: Question, digits: int) -> tuple[tuple[int, ...], st
                 texts = [f"{name} = {value}" for name, value in row.input.items()]
                 table = table_of(program, parse_inputs(texts, program), None)
                 alone = replace(question, table=table)
-                found = _Search(alone, table, alone.with_claim(gamma=0).claim(), digits).hopeless()
+                found = _GammaSearch(alone, table, alone.with_claim(gamma=0).claim(), digits).hopeless()
                 if found is not None:
                     return (row.row,), f"{found.remark}, at {', '.join(texts)}"
     return None

@@ -232,7 +232,7 @@ def tune_options(program: Program, table: TableGiven | None, options: Options) -
         if each.name not in program.constants:
             note = f"its constants are {', '.join(program.constants) or 'none'}"
             raise bad_input("E1027", f"`{each.name}` is not a constant of {program.name}", note)
-    search = _Search(program, table, options, varied)
+    search = _TuneSearch(program, table, options, varied)
     interrupted, unproved = False, None
     cells: BoxSearch | None = None
     try:
@@ -273,7 +273,7 @@ def tune_options(program: Program, table: TableGiven | None, options: Options) -
     )
 
 
-class _Search:
+class _TuneSearch:
     """A search for the best values of the constants, which remembers the evaluations of proposed values."""
 
     def __init__(
@@ -600,7 +600,7 @@ class _Solved:
     The threshold is the least alpha·eps (or gamma·eps, or eps) for which the claim of the search holds.
     """
 
-    def __init__(self, search: _Search, program: Program) -> None:
+    def __init__(self, search: _TuneSearch, program: Program) -> None:
         self._search = search
         self._program = program
         beta = claim_expression(search.program.core, "beta", search.options.beta)

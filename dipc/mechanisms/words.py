@@ -46,19 +46,21 @@ if TYPE_CHECKING:
     Finite: Any
 else:
 
-    class _Word:
+    class _TypeWord:
         """A name for a type, such as `Reals`; dipc reads its arguments in brackets from the source text."""
 
         def __init__(self, name: str) -> None:
             self._name = name
 
-        def __getitem__(self, inside: object) -> _Word:
+        def __getitem__(self, inside: object) -> _TypeWord:
             return self
 
         def __repr__(self) -> str:
             return f"dipc.{self._name}"
 
-    Real, Reals, Int, Ints, Finite, Const, Eps = map(_Word, ("Real", "Reals", "Int", "Ints", "Finite", "Const", "Eps"))
+    Real, Reals, Int, Ints, Finite, Const, Eps = map(
+        _TypeWord, ("Real", "Reals", "Int", "Ints", "Finite", "Const", "Eps")
+    )
 
 
 def laplace(mean: Any = 0, *, scale: Any = None, rate: Any = None) -> float:

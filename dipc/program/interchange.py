@@ -53,14 +53,16 @@ def interchangeable(
     if program.choices.undecided is not None:
         return ()
     weights = program.choices.weights
-    checks = [_Exchanges(flow, families, {slot: slot for slot in core.inputs}, weights, by_transitions=by_transitions)]
+    checks = [
+        _ExchangeSearch(flow, families, {slot: slot for slot in core.inputs}, weights, by_transitions=by_transitions)
+    ]
     if ideal is not None:
         metric = core.metric or CoreMetric()
         if metric.apart is not None or metric.same is not None:
             return ()
         places = dict(zip(core.inputs, ideal.core.inputs, strict=True))
         own = [[places[slot] for slot in each] for each in families]
-        checks.insert(0, _Exchanges(ideal.flow, own, places, weights, by_transitions=by_transitions))
+        checks.insert(0, _ExchangeSearch(ideal.flow, own, places, weights, by_transitions=by_transitions))
     blocks: list[tuple[int, ...]] = []
     for family in families:
         block = [family[0]]
@@ -104,7 +106,7 @@ def _families(program: Program) -> list[list[int]]:
 # --- One program, and exchanges of two of its inputs ------------------------------------------------------------------
 
 
-class _Exchanges:
+class _ExchangeSearch:
     """A search for exchanges of two inputs that do not change the law of the outputs.
 
     `flow` is the flow of the program or of its ideal. `places` maps each input slot of the program to the slot of this

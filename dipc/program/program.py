@@ -73,7 +73,7 @@ _REMEMBERED_PLANS = 20_000
 
 
 @dataclass(slots=True, eq=False)
-class _Plan:
+class _EventPlan:
     """The result of exploring a program for all rows with the same finite inputs and outputs.
 
     `exits` are all exits to these outputs. If there would be too many, `graph` has the runs to the outputs instead, and
@@ -116,7 +116,7 @@ class Probabilities:
             (self._real_outputs if slots[slot].is_symbolic else self._finite_outputs).append(position)
         #: The places of cells in a row, by the keys of events.
         self._place = {key: place for place, key in enumerate((*program.inputs, *program.outputs, GAMMA))}
-        self._plans: dict[tuple[object, ...], _Plan | Undecided] = {}
+        self._plans: dict[tuple[object, ...], _EventPlan | Undecided] = {}
         self._interned: dict[Bound, Bound] = {}
 
     def probability(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> ClosedForm:
@@ -149,7 +149,7 @@ class Probabilities:
         """Drop the cached bounds and events of single rows, and keep the exits."""
         self._interned.clear()
         for plan in self._plans.values():
-            if isinstance(plan, _Plan):
+            if isinstance(plan, _EventPlan):
                 plan.bounds.clear()
                 plan.events.clear()
 
@@ -210,7 +210,7 @@ class Probabilities:
 
     # --- plans: once for each combination of finite inputs and wanted outputs --------------------------
 
-    def _plan(self, inputs: Sequence[Cell], outputs: Cells) -> _Plan:
+    def _plan(self, inputs: Sequence[Cell], outputs: Cells) -> _EventPlan:
         key = (
             *[inputs[position] for position in self._finite_inputs],
             *[outputs[position] for position in self._finite_outputs],
@@ -231,7 +231,7 @@ class Probabilities:
             raise without_frames(plan)
         return plan
 
-    def _make_plan(self, inputs: Sequence[Cell], outputs: Cells) -> _Plan:
+    def _make_plan(self, inputs: Sequence[Cell], outputs: Cells) -> _EventPlan:
         many = self._many
         if many is None:
             return self._explored(inputs, outputs, self.limits)
@@ -246,7 +246,7 @@ class Probabilities:
         graph = many.graph(wanted)
         if graph is None:
             return self._explored(inputs, outputs, self.limits)
-        return _Plan((), tuple(sorted(self._place[slot] for slot in graph.inputs)), graph)
+        return _EventPlan((), tuple(sorted(self._place[slot] for slot in graph.inputs)), graph)
 
     @cached_property
     def _many(self) -> ManyRuns | None:
@@ -259,7 +259,7 @@ class Probabilities:
             if (cell := outputs[position]) is not None
         }
 
-    def _explored(self, inputs: Sequence[Cell], outputs: Cells, limits: Limits) -> _Plan:
+    def _explored(self, inputs: Sequence[Cell], outputs: Cells, limits: Limits) -> _EventPlan:
         program = self.program
         finite: dict[int, Value] = {
             program.inputs[position]: value_of(inputs[position]) for position in self._finite_inputs
@@ -270,7 +270,7 @@ class Probabilities:
         explored = exits(self.flow, self.choices, limits, finite, wanted, [*wanted, *near])
         relevant = [*explored.towards(wanted, near)]
         needed = {self._place[key] for each in relevant for key in each.event.keys}
-        return _Plan(tuple(relevant), tuple(sorted(needed)))
+        return _EventPlan(tuple(relevant), tuple(sorted(needed)))
 
 
 def one_sided(program: Program, side: str) -> Program:

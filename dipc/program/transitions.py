@@ -84,12 +84,12 @@ def exchanged_by_transitions(
     if not flow.forward:
         return frozenset()
     pairs = [*neighbors]
-    found = _Search(flow, weights).exchangeable_pairs(pairs)
+    found = _CommutingSearch(flow, weights).exchangeable_pairs(pairs)
     left = [pair for pair in pairs if pair not in found]
-    return found | _Search(flow, weights, at_once=True).exchangeable_pairs(left) if left else found
+    return found | _CommutingSearch(flow, weights, at_once=True).exchangeable_pairs(left) if left else found
 
 
-class _Search:
+class _CommutingSearch:
     """A search for pairs of inputs that may exchange their values without changing the law of the outputs.
 
     A transition is the part of a run from reading one input to reading the next. Two inputs may exchange values if

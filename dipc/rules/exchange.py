@@ -92,7 +92,7 @@ def _groups(ideal: Ideal, own: Series, other: Series) -> _Groups:
     """
     whole = frozenset(ideal.whole_inputs)
     shared = Counter(slot for paths in own.segments for slot in _inputs(paths))
-    exchanges = _Exchanges.from_series(other)
+    exchanges = _NoiseExchanges.from_series(other)
     by_shape: dict[object, list[list[int]]] = {}
     for number, paths in enumerate(own.segments):
         inputs = _inputs(paths)
@@ -145,7 +145,7 @@ def arrangements(places: Sequence[object]) -> int:
 
 
 @frozen
-class _Exchanges:
+class _NoiseExchanges:
     series: Series
     #: The noises of the series by their numbers.
     noises: Mapping[int, NoiseVar]
@@ -156,7 +156,7 @@ class _Exchanges:
     held: frozenset[int]
 
     @staticmethod
-    def from_series(series: Series) -> _Exchanges:
+    def from_series(series: Series) -> _NoiseExchanges:
         noises = {noise.id: noise for noise in series.noises}
         mentioned = [
             dict.fromkeys(noise for path in paths for item in path for noise, _ in item.form.noises)
@@ -171,7 +171,7 @@ class _Exchanges:
                 by_input.setdefault(slot, set()).add(number)
         held = frozenset(slot for n, count in often.items() if count > 1 for slot, _ in noises[n].mean.inputs)
         numbers = {slot: frozenset(each) for slot, each in by_input.items()}
-        result = _Exchanges(series, noises, numbers, (), own, held)
+        result = _NoiseExchanges(series, noises, numbers, (), own, held)
         return replace(result, shapes=[result._shape(number, {}) for number in range(len(series.segments))])
 
     def allow(self, these: Sequence[int], those: Sequence[int]) -> bool:

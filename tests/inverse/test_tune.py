@@ -17,7 +17,7 @@ from dipc.cli.main import run
 from dipc.inverse import tune
 from dipc.inverse.cells import ConstantBox
 from dipc.inverse.question import AlphaSolution
-from dipc.inverse.tune import Varied, _Search
+from dipc.inverse.tune import Varied, _TuneSearch
 from dipc.options import Options
 from dipc.questions.privacy.constant import exponent_of
 from dipc.text.diagnostic import DiagnosticError
@@ -147,10 +147,10 @@ def test_the_best_split_at_equal_privacy() -> None:
         assert float(found.lower) <= threshold(share) * float(constant)
 
 
-def bounded(text: str | Path, adjacent: str | None, *vary: str, **constants: int) -> _Search:
+def bounded(text: str | Path, adjacent: str | None, *vary: str, **constants: int) -> _TuneSearch:
     """The search for the best of some constants, ready to bound the objective, with pairs that need the greatest K."""
     program = dipc.load(text, **constants)
-    search = _Search(program, None, Options(inputs="all", adjacent=adjacent), tuple(map(Varied.parse, vary)))
+    search = _TuneSearch(program, None, Options(inputs="all", adjacent=adjacent), tuple(map(Varied.parse, vary)))
     search._prepare_bounds()
     return search
 
@@ -260,7 +260,7 @@ def nearest_gamma(a: Fraction, b: Fraction) -> float:
 @settings(max_examples=examples(8), deadline=None)
 @given(st.lists(st.integers(1, 12), min_size=4, max_size=4), st.fractions(0, 1, max_denominator=7))
 def test_no_split_in_a_cell_needs_a_smaller_gamma_than_its_bound(numbers: list[int], inside: Fraction) -> None:
-    search = _Search(
+    search = _TuneSearch(
         dipc.load(SUMS),
         None,
         Options(inputs="all", wanted="gamma"),
@@ -338,15 +338,15 @@ def test_ranges() -> None:
 
 
 def test_ctrl_c(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    whole, calls = _Search._evaluated, []
+    whole, calls = _TuneSearch._evaluated, []
 
-    def stopping(self: _Search, values: object) -> object:
+    def stopping(self: _TuneSearch, values: object) -> object:
         calls.append(values)
         if len(calls) == 3:
             raise KeyboardInterrupt
         return whole(self, values)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(_Search, "_evaluated", stopping)
+    monkeypatch.setattr(_TuneSearch, "_evaluated", stopping)
     assert run(["tune", str(SPLIT), "-D", "m=1", "--vary", "s in (0, 1)", "-q"]) == 130
     assert "best s = " in capsys.readouterr().err
 

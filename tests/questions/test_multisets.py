@@ -16,7 +16,7 @@ from dipc.program.ideal import Distances, Ideal
 from dipc.program.inputs import FiniteInputs
 from dipc.program.interchange import interchangeable
 from dipc.program.symbolic import SymbolicRun
-from dipc.program.transitions import _Search
+from dipc.program.transitions import _CommutingSearch
 from dipc.questions import multisets
 from dipc.questions.privacy.adjacency import MultisetPairs, parse_adjacency, read_pairs
 
@@ -338,7 +338,7 @@ def test_expressions_and_transitions_grow_with_the_number_of_people():
     for n in (10, 20, 40):
         program = dipc.load(RESPONSES, n=n)
         expressions.append(len(SymbolicRun(program.flow).table.forms))
-        search = _Search(program.flow, program.choices.weights)
+        search = _CommutingSearch(program.flow, program.choices.weights)
         assert len(search.exchangeable_pairs([*pairwise(program.core.inputs)])) == n - 1
         transitions.append(len(search._known))
     for small, large in pairwise(expressions):

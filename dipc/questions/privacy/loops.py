@@ -552,7 +552,7 @@ def loop_cost(
     def cost(number: int) -> LoopCost | None:
         known: dict[tuple[int, int], list[RationalFunction]] = {}
         for steps, numbers in outlines:
-            ratio = _Plan(units, paths.low).bound(steps, number)
+            ratio = _ShiftProgram(units, paths.low).bound(steps, number)
             if ratio is None:
                 return None
             known.setdefault(numbers, []).append(ratio)
@@ -896,7 +896,7 @@ def _units(paths: LoopPaths, rates: Rates | None) -> _Units:
 
 
 @dataclass(slots=True)
-class _Plan:
+class _ShiftProgram:
     """A linear program whose solutions are shifts of noises that bound the loss.
 
     `units` has the functions of m in which costs are measured, and `low` is the m for one iteration. `system` has the

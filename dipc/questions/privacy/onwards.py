@@ -72,8 +72,8 @@ def lower_bound(single: OneLoop, candidate: Candidate, number: int, period: int)
         return None
     bounds, total = [], -exponent_of(candidate.second) / unit.value_at(number)
     try:
-        here = _Word(single, number, candidate, candidate.input, likely=True)
-        there = _Word(single, number, candidate, candidate.adjacent)
+        here = _OutputWord(single, number, candidate, candidate.input, likely=True)
+        there = _OutputWord(single, number, candidate, candidate.adjacent)
         for block in range(here.count - period, -1, -1):
             least = there.cost_apart(block, period, unit, total)
             most = None if least is None else here.cost_repeated(block, period, unit)
@@ -111,7 +111,7 @@ def _renamed(form: Affine, names: Mapping[int, int]) -> Affine:
     return replace(form, noises=tuple(sorted((names[noise], c) for noise, c in form.noises)))
 
 
-class _Word(PathRuns):
+class _OutputWord(PathRuns):
     """One output of a program with m queries, read iteration by iteration, at one of two adjacent inputs.
 
     The output of an iteration is a letter, and the letters form a word. Iterations are numbered from 0; the
