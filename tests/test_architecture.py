@@ -273,6 +273,17 @@ def test_no_function_has_many_parameters() -> None:
     assert long == []
 
 
+def test_each_class_has_a_name_of_its_own() -> None:
+    """The checker is apart: it has kinds of its own, some of which are those of dipc."""
+    places: dict[str, list[str]] = {}
+    for name, path in MODULES.items():
+        if inside(name, "dipc") and not inside(name, "dipc.verifier"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ClassDef):
+                    places.setdefault(node.name, []).append(name)
+    assert {name: modules for name, modules in places.items() if len(modules) > 1} == {}
+
+
 def test_circles_of_annotations_and_functions_are_seen() -> None:
     """The test above looks at imports that only the type checker makes, and at those inside functions."""
     assert [each.module for each in imports("dipc.options") if not each.outside] != []
