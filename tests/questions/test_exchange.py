@@ -232,14 +232,6 @@ def test_rows_of_many_runs(text: str, seed: int) -> None:
     assert probabilities[0] == probabilities[1]
 
 
-def test_a_few_runs_are_explored_without_counting_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One row of Sparse: counting takes the runs to all answers."""
-    monkeypatch.setattr("dipc.chain.series.runs", pytest.fail)
-    program = dipc.load("benchmarks/sparse.dip", m=20)
-    form = program.probability({"q": [-1] * 20}, {"out": ["bot"] * 20})
-    assert form.enclosure(1, 3)[0] > 0
-
-
 def test_many_runs_that_no_noise_tells_apart() -> None:
     """The runs depend on inputs alone: their probabilities are 0 or 1, whatever noise is drawn."""
     lines = [
