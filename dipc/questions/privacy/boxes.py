@@ -38,7 +38,7 @@ from math import floor
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
-from dipc.program.clipped import Clipped, Extent
+from dipc.program.clipped import EVERYTHING, Clipped, Extent
 from dipc.questions.privacy.adjacency import Distance, Move, Neighborhood
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -125,6 +125,10 @@ def extreme_moves(
         moves += [still | move for move in ends if not whole or any(move.values())]
         if whole and len(moves) > limits.moves:
             raise LimitReached("moves", f"there are more than {limits.moves} moves of the inputs to look at")
+    if all(side == EVERYTHING for side in box.ranges):
+        # Of equally bad moves the first is measured: int inputs move down first, then the first real input up.
+        reals = [place for place in range(len(box.ranges)) if place not in integers]
+        moves.sort(key=lambda move: ([move[i] for i in sorted(integers)], [(not move[i], move[i] < 0) for i in reals]))
     return moves
 
 
