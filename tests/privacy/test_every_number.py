@@ -119,7 +119,7 @@ EACH = f"{PRIVATE} for"
     ("source", "adjacent", "line"),
     [
         (LAPLACE, "linf:1", f"constant m/2: m/2*{EACH} any m"),
-        (LAPLACE.replace("eps/2", "eps/m"), "linf:1", f"constant 1: 1*{PRIVATE}, as m = 1 shows"),
+        (LAPLACE.replace("eps/2", "eps/m"), "linf:1", f"constant 1: {PRIVATE}, as m = 1 shows"),
         (LAPLACE.replace("eps/2", "eps/m"), "l1:1", f"constant 1/m: 1/m*{EACH} any m"),
         (from_zero(TWO_LOOPS), "linf:1", f"constant 3*m/2: 3*m/2*{EACH} any m"),
         (benchmark("privacy/svt6"), "linf:1", f"constant m/2: m/2*{EACH} any m"),

@@ -785,7 +785,7 @@ def test_queries_from_0_are_those_from_1(source: str) -> None:
     ("old", "new", "reason"),
     [
         ("{0..m - 1}", "{0..m}", "the loop keeps its index, and goes on"),  # more values than indices
-        ("q[0..m - 1]", "q[0..m]", "goes up to something other than `m` itself"),  # it ends elsewhere
+        ("q[0..m - 1]", "q[0..m]", "the loop keeps its index, and goes on"),  # it ends elsewhere
         ("out <- i", "out <- 0 + i", "the loop uses its index other than to name"),  # a value is made of an index
     ],
 )

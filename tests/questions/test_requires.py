@@ -397,7 +397,7 @@ def test_pairs_of_selected_inputs_have_both_ends_inside() -> None:
     ("inputs", "message"),
     [
         ("x > 1 and x < 1", "no input satisfies"),
-        ("out >= 0", "is not allowed in"),
+        ("out >= 0", "is neither an input nor a constant"),
         ("x >= ", "E01"),
         (["x >= 0", "x = 1..2 and"], "E01"),
         (["x >= 3", "x = 1..2"], "no input satisfies"),
