@@ -104,6 +104,12 @@ def test_sparse(m: int, expected: str) -> None:
     assert (found["constant"]["proved"], found.exact) == (expected, True)
 
 
+def test_of_equally_bad_moves_the_one_that_attains_the_bound_is_measured() -> None:
+    """Noisy max with gap has equally bad moves, of which some show no more than half of the constant."""
+    found = constant("benchmarks/privacy/noisy_max_with_gap.dip", m=2)
+    assert (found.proved, found.refuted_below) == (1, 1)
+
+
 def test_a_pivot_is_one_noise_that_answers_for_all_others() -> None:
     """No constant shift would do: the largest of the others may be any of them."""
     program = dipc.load(mechanisms.ABOVE_ALL)
@@ -267,6 +273,16 @@ def test_finite_inputs_beside_real_ones(text: str, adjacent: str, expected: str)
     listed = constant(text, adjacent, "q = -3..3, s = 0..1")
     assert listed.proved is not None
     assert listed.proved <= Fraction(expected)
+
+
+def test_exits_with_other_noises_for_each_finite_input() -> None:
+    text = """
+program beside; input q : real; input k : {0, 1}; output o : {0, 1, 2} = 0; var r, s : real;
+r <- Lap(eps, q); s <- Lap(eps, r);
+if k = 1 then o <- choose { 0 : 1/2, 1 : 1/2 }
+else if r >= 0 then o <- 1 else if s >= 1 then o <- 2 end end end
+"""
+    assert constant(text, "hamming:1").proved is None
 
 
 def test_finite_inputs_that_change_the_noise() -> None:

@@ -416,8 +416,9 @@ def _beside_finite(program: Program, within: Neighborhood, engine: Engine) -> Lo
             costly += [(each, one, two) for each in worst]
         except OutsideFragment as outside:
             mismatch = outside.reason
-            still = dict.fromkeys([ours[0].first_input + position for position in places], _ZERO)
-            costly += [(Costly(each, still, None, None), one, two) for each in ours]
+            for own in ours:
+                still = dict.fromkeys([own.first_input + position for position in places], _ZERO)
+                costly.append((Costly(own, still, None, None), one, two))
     costly.sort(key=lambda each: _order(each[0]), reverse=True)
     proved = costly[0][0].cost
     reason = None if proved is not None else mismatch or _NO_SHIFT
