@@ -1,4 +1,4 @@
-"""Unites paths whose constraint sets together are one constraint set, such as those of a running maximum.
+"""Unite paths whose constraint sets together are one constraint set, such as those of a running maximum.
 
 A group of states that agree in all but their constraints has regions U = U1 + U2 + ... Let E be a conjunction implied
 by every one of them, so that U lies in E. Let A be a state through which every path to the group leads, with E inside
@@ -8,7 +8,7 @@ every leaf that is not in the group, E is U: nothing is approximated, and if the
 Regions are sets of values of the noises, by their ids, where one-sided noises are not negative. A leaf may have drawn
 a noise with another mean: the argument does not depend on how the values are distributed. Only the members of a group
 must agree on the distributions. The program makes no choices, because paths would then have weights, which would have
-to agree as well (see `reach`).
+to agree as well (see `dipc/program/exit_weights.py`).
 
 In a program without noise, states are united that agree in all but their guards, and regions are sets of inputs.
 Comparisons of inputs branch into exact complements, so that E is U with its boundary; nothing holds only almost
@@ -63,6 +63,7 @@ class Leaves:
         self._instead[leaf] = whole
 
     def below(self, above: int) -> list[int]:
+        """Return the leaves that the state `above` can reach."""
         result: list[int] = []
         seen: set[int] = set()
         pending = self._kept.get(above, [above])
@@ -252,6 +253,10 @@ class Uniter:
         return state.constraints, state.guards, self._flow.supports(state.noises)
 
     def _union(self, group: list[int], regions: Mapping[int, _Region], by: Offsets) -> ConstraintSet | None:
+        """Return a conjunction that is equivalent to the disjunction for all states of `group`; None if none is found.
+
+        `regions` has the region of each state, with noises moved by the offsets `by`.
+        """
         above = reduce(self._dominators.common, group)
         merged = set(group)
         others = [self._states[leaf] for leaf in self.leaves.below(above) if leaf not in merged]

@@ -84,10 +84,9 @@ class LeastNumber:
     """A search for the least number with which a claim holds; the number is its alpha or gamma, as `name` says.
 
     - `claims` gives the inequalities of the claim for a number. Once the claim holds, it must hold for all greater
-    numbers.
+      numbers.
     - `ints`: only integers are tried. `greatest`: no number above 10^`greatest` is tried.
-    - `blamed` are the cases that failed last, `refuted` is the greatest number refuted so far, `tried` the last number
-      tried.
+    - `blamed` are the cases that failed last, and `refuted` is the greatest number refuted so far, or None.
     """
 
     name: str
@@ -126,7 +125,7 @@ class LeastNumber:
         return Status.UNDECIDED, self.blamed, reason, (self.refuted or Fraction(0), high)
 
     def _holds(self, number: Fraction) -> bool:
-        # Integers at a distance of at most gamma are at a distance of at most the greatest integer below gamma.
+        # Integers at a distance of at most gamma are at a distance of at most gamma rounded down.
         number = Fraction(number // 1) if self.ints else number
         self.tried = number
         claims = self.claims(number)

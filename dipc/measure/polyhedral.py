@@ -454,6 +454,8 @@ def polyhedral_measure(event: Event, limits: Limits | None = None) -> Closed:
 
 
 class _Integration(Elimination):
+    """The integral over real noises, as multiples of eps."""
+
     power = 1
     what = "an integrand"
 

@@ -149,7 +149,7 @@ def _without_clamps(
         raise NotDerived("an input has the name of another variable")
     reader.collect((tree.body, ideal))
     for name in names(tree.metric):
-        # A metric computes with two inputs, so that no clamp in it is looked at.
+        # A metric compares two inputs, so its clamps are not collected.
         if name.rstrip("'") in reader.inputs:
             reader.bare.add((name.rstrip("'"), None))
     ranges = reader.ranges()

@@ -191,7 +191,10 @@ class Agreement:
     # --- parts of a run -------------------------------------------------------------------------------
 
     def _before_loop(self) -> tuple[State, State]:
-        """Return the states of the program and of its ideal when they first reach the loop; no run ends before it."""
+        """Return the states of the program and of its ideal when they first reach the loop.
+
+        Raises NotDerived unless every run of both reaches the loop, in one way.
+        """
         starts, begun = (list(self._ways(runs, runs.start())) for runs in (self._ideal, self._own))
         if [way.at for way in starts] != [self.shape.ideal.head] or [way.at for way in begun] != [self.shape.own.head]:
             raise NotDerived("more than one path leads to the loop")

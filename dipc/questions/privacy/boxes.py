@@ -1,13 +1,13 @@
 """The extreme moves between two adjacent inputs of a box, and the sensitivity of sums of inputs.
 
 A program that reads inputs only through clamps has the loss of a program with inputs in a box (`program.clipped`). A
-box may be unbounded: that of all inputs is. For one exit the least cost of a shift is a convex function of the move d.
+box may be unbounded, such as the box of all inputs. For one exit the least cost of a shift is a convex function of the move d.
 It depends on d through the exit's forms, which are inequalities and equations in noises and d. Inputs whose columns of
 coefficients in all forms are multiples of one column are a *group*: only the sum s = Σ w_i·d_i of the group counts.
 
 **Moves.** The convex hull of the moves is { d : Σ |d_i|/u_i <= r, |d_i| <= c_i }:
 
-- linf:r has c_i = min(r, width of i), and no sum;
+- linf:r has c_i = min(r, width of i), and no bound on the sum;
 - l1:r has c_i the width, and u_i = 1;
 - hamming:k has c_i = u_i the width and r = k: its extreme points have k coordinates at ±c_i.
 
@@ -256,7 +256,7 @@ def _whole_moves(groups: Sequence[_Group], within: Neighborhood, limits: Limits)
 
 
 def _spent(move: Move, within: Neighborhood) -> Fraction | None:
-    """Return the part of the radius of `within` that `move` uses up; None if there is not as much."""
+    """Return the part of the radius of `within` that `move` uses up; None if the radius is too small."""
     if within.distance is Distance.LINF:
         return _ZERO
     hamming = within.distance is Distance.HAMMING
