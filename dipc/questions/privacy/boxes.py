@@ -1,7 +1,9 @@
 """The extreme moves between two adjacent inputs of a box, and the sensitivity of sums of inputs.
 
 A program that reads inputs only through clamps has the loss of a program with inputs in a box (`program.clipped`). A
-box may be unbounded, such as the box of all inputs. For one exit the least cost of a shift is a convex function of the move d.
+box may be unbounded, such as the box of all inputs.
+
+For one exit the least cost of a shift is a convex function of the move d.
 It depends on d through the exit's forms, which are inequalities and equations in noises and d. Inputs whose columns of
 coefficients in all forms are multiples of one column are a *group*: only the sum s = Σ w_i·d_i of the group counts.
 
@@ -23,8 +25,8 @@ budget b_g.
 Each of these moves is the difference of two inputs of the box, as |d_i| is at most the width of i. So a measured pair
 can show that the bound is attained.
 
-**Int inputs** move by integers. Each group has either int or real inputs. All moves of the int groups are listed that
-change their sums in another way. With each of them, the moves of the real groups are those of the lemma, for the part
+**Int inputs** move by integers. Each group has either int or real inputs. For the int
+groups, moves are listed for each way in which their sums can change. With each of these moves, the moves of the real groups are those of the lemma, for the part
 of the radius that is left.
 """
 
