@@ -25,9 +25,9 @@ budget b_g.
 Each of these moves is the difference of two inputs of the box, as |d_i| is at most the width of i. So a measured pair
 can show that the bound is attained.
 
-**Int inputs** move by integers. Each group has either int or real inputs. For the int
-groups, moves are listed for each way in which their sums can change. With each of these moves, the moves of the real groups are those of the lemma, for the part
-of the radius that is left.
+**Int inputs** move by integers. Each group has either int or real inputs. For the int groups, moves are listed for each
+way in which their sums can change. With each of these moves, the moves of the real groups are those of the lemma, for
+the part of the radius that is left.
 """
 
 from __future__ import annotations

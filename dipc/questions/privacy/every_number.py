@@ -412,9 +412,9 @@ class EveryNumber:
     def _goes_on(self) -> bool:
         """Whether a claim that is refuted for some number of queries is refuted for every greater one.
 
-        It is if rates are constant and, in a loop, each output belongs to one query: the outputs of the first queries
-        have the same law for all numbers. It is if a selection is from real queries: the values of added ones may be as
-        small as desired.
+        No rate may depend on the number, and the inputs must not be restricted by `requires`. In a loop, each output
+        must belong to one query: the outputs of the first queries then have the same law for all numbers. A selection
+        must be from real queries: the values of added queries may be as small as desired.
         """
         loop = self._loop
         if isinstance(loop, str) or loop.text.rates is not None or self._is_restricted:

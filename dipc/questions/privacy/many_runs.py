@@ -325,7 +325,7 @@ class LossSum:
         `infinite`, `rest`, `runs`, `width` and `mean` are fields of the result. Its numbers have FLINT's current
         precision. Budgets are not negative, so points with a loss below 0 may be left out.
         """
-        kept = masses or [flint.arb(0)]  # no output that is possible at the second input
+        kept = masses or [flint.arb(0)]  # empty if no output is possible at both inputs
         skipped = max(0, min(len(kept), floor(dyadic((-start / step).lower()))) - 1)
         start += skipped * step
         weight, factor = (-start).exp(), (-step).exp()
