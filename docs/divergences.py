@@ -44,7 +44,6 @@ ELSEWHERE = frozenset(
             "implication",
             "command",
         ),
-        "bounded",
         *("late", "weights", "multisets"),
         *("__init__", "__main__"),
     )
