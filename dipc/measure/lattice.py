@@ -596,14 +596,16 @@ class _Summation(Elimination):
     def involved(self, v: int, system: Sequence[Halfspace]) -> frozenset[int]:
         return frozenset(self._partners(v, system)[0]) | {v}
 
-    @staticmethod
-    def _partners(v: int, system: Sequence[Halfspace]) -> tuple[Sequence[int], int]:
+    def _partners(self, v: int, system: Sequence[Halfspace]) -> tuple[Sequence[int], int]:
         """Return (variables, modulus) such that bounds of `v` are integers for each choice of residues of variables.
 
-        The residues are modulo modulus. `system` has the half-spaces that bound `v`.
+        The residues are modulo modulus. `system` has the half-spaces that bound `v`. Raises OutsideFragment if the
+        parameter k is one of the variables: its residues have different sums, which must not be added up.
         """
         mixed = [(h, c) for h in system if abs(c := h.coefficient(v)) > 1]
         partners = {w for h, here in mixed for w, c in h.coefficients if w != v and c % here}
+        if self._parameter in partners:
+            raise OutsideFragment("the probability depends on the residue class of the distance")
         return sorted(partners), lcm(*(int(abs(c)) for _, c in mixed))
 
     def cases(

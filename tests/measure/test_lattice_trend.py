@@ -8,6 +8,7 @@ from math import exp, prod
 import pytest
 
 from dipc.algebra.exppoly import ClosedForm
+from dipc.algebra.limits import OutsideFragment
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.lattice import LatticeTrend, Unsettled, lattice_measure, lattice_trend
@@ -66,3 +67,23 @@ def test_trends_are_the_measures_at_each_value(rates: list[F], constraints: list
         ]
         expected = ClosedForm(lattice_measure(Event(noises, tuple(moved)))).float(F(3, 4))
         assert evaluate(found, k) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("constraints", "slopes"),
+    [
+        ([half(-1, x0=2)], [1]),
+        ([half(0, x0=2, x1=-1)], [1]),
+        ([half(0, x0=1, x1=-2)], [1]),
+        ([half(0, x0=3), half(5, x0=-1)], [1, 1]),
+        ([half(0, x0=2, x1=3)], [1]),
+    ],
+)
+def test_trends_that_depend_on_a_residue_of_the_distance_are_refused(
+    constraints: list[Halfspace], slopes: list[int]
+) -> None:
+    """Pr[2·x >= 1 - k] has one formula for even k and another for odd k."""
+    event = Event((noise(F(1)), noise(F(1))), tuple(constraints))
+    for start in (1, 2, 3, 8):
+        with pytest.raises(OutsideFragment, match="residue class of the distance"):
+            lattice_trend(event, [F(slope) for slope in slopes], start)
