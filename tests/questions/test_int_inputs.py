@@ -380,3 +380,12 @@ def test_comparisons_of_counts_that_are_not_negative(declared: str, body: str, c
     source = f"program p; {declared} claim {{ alpha: dd; beta: {claim}; }} var x, y : int; {body}"
     assert decided(source) == "accurate"
     assert decided(source.replace(claim, claim.replace("alpha*eps/4", "alpha*eps"))) == "inaccurate"
+
+
+def test_a_comparison_of_twice_the_noise_is_not_decided_at_all_distances_at_once() -> None:
+    """Even and odd distances have probabilities of different formulas, so that no single one proves the claim."""
+    program = dipc.load(
+        "program p; input x : int; output o : bool = false; ideal { o <- x >= 1 }"
+        "claim { alpha: dd; beta: exp(-alpha*eps/8); } var r : int; r <- DLap(eps, 0); o <- 2*r + x >= 1"
+    )
+    assert [row.verdict for row in dipc.check(program, inputs="all").rows] == [Verdict.UNDECIDED, Verdict.UNDECIDED]
